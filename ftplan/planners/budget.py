@@ -119,8 +119,13 @@ class Budget:
             return ()
         if self.left_s <= ENDED * self.time_limit_s:
             return (stopped(self.time_limit_s),)
-        how = f"the clock ended a part of the search that had a share of the {self.time_limit_s:g} s"
-        return (Warn("TIME_LIMIT", f"{how}: another run may differ"),)
+        return (part_ended(self.time_limit_s),)
+
+
+def part_ended(limit_s: float) -> Warn:
+    """Return the warning that the clock ended a part of a search that had some of so many seconds."""
+    how = f"the clock ended a part of the search that had a share of the {limit_s:g} s"
+    return Warn("TIME_LIMIT", f"{how}: another run may differ")
 
 
 def stopped(limit_s: float) -> Warn:
@@ -129,5 +134,11 @@ def stopped(limit_s: float) -> Warn:
 
 
 def of_command(warnings: Iterable[Warn], limit_s: float) -> tuple[Warn, ...]:
-    """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it."""
-    return tuple(dict.fromkeys(stopped(limit_s) if w.code == "TIME_LIMIT" else w for w in warnings))
+    """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it.
+
+    Where a part was stopped, and others had a share that was too short, the former is said.
+    """
+    given = tuple(warnings)
+    ended = [w.message.startswith("stopped") for w in given if w.code == "TIME_LIMIT"]
+    said = stopped(limit_s) if any(ended) else part_ended(limit_s)
+    return tuple(dict.fromkeys(said if w.code == "TIME_LIMIT" else w for w in given))

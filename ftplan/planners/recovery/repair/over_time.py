@@ -22,8 +22,8 @@ from ftplan.planners.result import Result
 #: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
 #: search before a model and for the model.
 FIRST_BOUND, PLANNED, FEW, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
-#: Seconds that the first bound may take of a short time.
-LEAST_BOUND_S = 0.2
+#: Seconds that the first bound may take of a short time, and its share of the time where its work is bounded.
+LEAST_BOUND_S, BOUNDED = 0.2, 0.4
 #: Share of the time left for all planning where failures come later: what is hard then is the bound.
 PLANNED_ANEW = 0.4
 #: Share of the time left for a schedule in which running queries give way.
@@ -76,7 +76,8 @@ def over_time(repair: Repair) -> None:
     Where nothing fails later the placement at step 0 is worth what its schedule is, and one is planned. Else several
     schedules are made in full, each planned anew at every failure, which it does not foresee.
     """
-    whole = _bound(repair, max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(repair.budget.left_s, LEAST_BOUND_S))))
+    share = FIRST_BOUND if repair.budget.iterations is None else BOUNDED
+    whole = _bound(repair, max(share, min(1.0, LEAST_BOUND_S / max(repair.budget.left_s, LEAST_BOUND_S))))
     if repair.is_planned and not repair.reached(repair.worth):
         if repair.problem.may_pause:
             _let_give_way(repair)
