@@ -131,4 +131,4 @@ class FidelityTime:
         if plan is None:
             return decision
         note = f"{plan.heuristic}: {plan.value:.6g}, bound {plan.bound:.6g} fidelity × s"
-        return replace(decision, overall_bound=plan.bound if state.step == 0 else None, note=note)
+        return replace(decision, note=note)

@@ -13,7 +13,7 @@ from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
 from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
-from ftplan.planners.recovery.horizon.time_indexed_bound import bound_with_failures, step_bounds
+from ftplan.planners.recovery.horizon.time_indexed_bound import step_bounds
 from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds, solve_time_indexed
 from ftplan.planners.recovery.knapsack.instance import StepSolver
 from ftplan.planners.recovery.schedule.by_queries import tasks_in_order
@@ -145,11 +145,8 @@ class PriorityTime:
         )
         if plan is None:
             return decision
-        overall = None
-        if state.step == 0:
-            overall = bound_with_failures(state, budget) if state.problem.failures else plan.bound
         note = f"planned {plan.value:.6g}, bound {plan.bound:.6g}, step by step {plan.myopic_value:.6g} priority × s"
-        return replace(decision, bound=plan.step_bound, overall_bound=overall, note=note)
+        return replace(decision, bound=plan.step_bound, note=note)
 
     def _surprised(self, state: State) -> bool:
         """Return whether the plan does not fit what is down now."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, expected_arrivals, time_indexed
+from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, expected_arrivals
 from ftplan.planners.recovery.knapsack.closure_chain import bounds, closure_chain
 from ftplan.planners.recovery.knapsack.residual import fitting, residual
 from ftplan.planners.recovery.schedule.schedule import State
@@ -30,18 +28,6 @@ def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budg
     most = np.minimum(bounds(closure_chain(small, limit, budget), limit), small.priority.sum())
     whole = bool(np.all(small.priority == np.floor(small.priority)))
     return np.asarray(np.floor(most + 1e-6) if whole else most, dtype=np.float64)
-
-
-def bound_with_failures(state: State, budget: Budget) -> float:
-    """Return what no schedule's Σ priority × seconds down falls below where more fails during the repair.
-
-    What is back may fail again then, and its cores serve others: the choices of the steps are bounded one by one, with
-    all cores that there can be. A failed node only takes cores away. Outages of queries that fail later are left out.
-    """
-    problem, times = time_indexed(state, parallel=True)
-    relaxed = replace(problem, release=np.zeros_like(problem.release))
-    most = step_bounds(relaxed, capacity_with_failures(state, times), budget)
-    return problem.downtime(float(most @ problem.span))
 
 
 def capacity_with_failures(state: State, times: FloatArray) -> FloatArray:

@@ -44,7 +44,6 @@ def construct_schedule(
     points = decision_points(problem)
     clock = StepClock(options, len(points), until_s)
     construction = _Construction(problem, options)
-    overall_bound: float | None = None
     left_out = False
     for number, point in enumerate(points):
         late = clock.late()
@@ -60,8 +59,6 @@ def construct_schedule(
         if state.queries.queries:
             with clock.choosing(number) as budget:
                 decision = policy(state, budget, options.seed)
-        if number == 0:
-            overall_bound = decision.overall_bound
         with clock.placing(number) as deadline:
             construction.carry_out(state, decision, point, deadline)
         if decision.note:
@@ -70,7 +67,7 @@ def construct_schedule(
         return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
     clock.budget.cut |= left_out
     result = construction.result(clock.budget.warnings(), left_out)
-    return result if options.objective == "priority" else replace(result, bound=overall_bound)
+    return result if options.objective == "priority" else replace(result, bound=None)
 
 
 class _Construction:

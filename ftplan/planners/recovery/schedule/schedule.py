@@ -165,19 +165,17 @@ class State:
 class Decision:
     """What a policy wants back at a step: tasks in the order in which they shall be placed and restored.
 
-    ``bound`` limits the summed priority of the queries that any decision makes whole at this step. A policy that
-    looks ahead says at step 0 in ``overall_bound`` what no schedule exceeds in the objective of the whole repair (or
-    falls below, where less is better). ``ahead`` are tasks to begin with what is left, in this order, None for those
-    of the densest missing query; ``prefetch`` says whether anything may be begun at all. ``one_by_one``: the tasks
-    count in their order, not as whole queries; where one does not fit the rest is left out. ``placed``: tasks and
-    their nodes, in the order in which they are restored; nothing else counts then. ``pause`` are tasks that give way
-    before anything is placed, ``pause_standby`` tasks whose standby does, for good.
+    ``bound`` limits the summed priority of the queries that any decision makes whole at this step. ``ahead`` are tasks
+    to begin with what is left, in this order, None for those of the densest missing query; ``prefetch`` says whether
+    anything may be begun at all. ``one_by_one``: the tasks count in their order, not as whole queries; where one does
+    not fit the rest is left out. ``placed``: tasks and their nodes, in the order in which they are restored; nothing
+    else counts then. ``pause`` are tasks that give way before anything is placed, ``pause_standby`` tasks whose standby
+    does, for good.
     """
 
     tasks: IntArray
     bound: float | None = None
     note: str | None = None
-    overall_bound: float | None = None
     ahead: IntArray | None = None
     prefetch: bool = True
     one_by_one: bool = False
