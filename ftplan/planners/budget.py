@@ -110,8 +110,11 @@ class Budget:
         return usual if self.iterations is None else min(usual, self.iterations)
 
     def part(self, share: float) -> Budget:
-        """Return a budget that ends when *share* of the time that is left here has gone."""
-        return Budget(self.left_s * share, self.iterations, ends=self.ends)
+        """Return a budget that ends when *share* of the time that is left here has gone.
+
+        Where the work is bounded a part may take all of it: a busy machine then ends no part early, and answers alike.
+        """
+        return Budget(self.left_s * (share if self.iterations is None else 1.0), self.iterations, ends=self.ends)
 
     def warnings(self) -> tuple[Warn, ...]:
         """Return ``TIME_LIMIT`` where the clock cut the work short: a second run may then end elsewhere."""
