@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.api.recovery.incident import at_planned_times, incident_of
+import ftplan
+from ftplan.api.recovery.horizon import default_horizon_s
+from ftplan.api.recovery.incident import at_planned_times, horizon_of, incident_of
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.problem import prepare
 from ftplan.api.recovery.repair_metrics import repair_scores
 from ftplan.metrics.fidelity import fidelity_model
+from ftplan.metrics.recovery_time import RecoveryDelays
 from ftplan.model.plan import Plan
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
@@ -24,7 +27,7 @@ from ftplan.planners.recovery.repair.policy import due
 from ftplan.planners.recovery.schedule import arrival_replay
 from ftplan.planners.recovery.schedule.body import body
 from ftplan.planners.recovery.schedule.by_queries import by_queries
-from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.simulation.incident import Incident
@@ -82,6 +85,65 @@ def test_both_sides_agree(seed: int) -> None:
         schedule = construct_schedule(problem, options, policy).answer
         if schedule is not None:
             agree(schedule, problem, incident)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_sides_agree_on_the_horizon(seed: int) -> None:
+    case = random_case(seed)
+    case["failure"]["arrivals"].append({"at_s": 1e4, "node": {"id": "store", "cpu": 1.0, "accepts": ["checkpoints"]}})
+    if seed % 2:
+        case["topology"]["operators"][0]["checkpoint"] = {"interval_s": 1e4}
+    problem = loaded(case)
+    incident = incident_of(Plan("recovery-schedule", options={"cost": "topology"}, plan={"steps": []}), problem)
+    horizon_s = prepare(problem, RecoveryScheduleOptions()).problem.horizon_s
+    assert horizon_of(Plan("recovery-schedule", plan={"steps": []}), incident) == horizon_s
+    assert horizon_s > 1000.0 if seed % 2 else horizon_s < 1e4
+
+
+def test_the_horizon_lasts_until_what_starts_last_has_caught_up() -> None:
+    delays = RecoveryDelays(replay_s=np.array([0.0, 400.0]), catch_up=np.array([0.0, 4.0]))
+    assert default_horizon_s(100.0, 0.0, delays, measured=False) == 2.0 * (100.0 + 400.0 + 4.0 * 100.0)
+    assert default_horizon_s(0.0, 0.0, delays, measured=False) == 800.0
+    assert default_horizon_s(100.0, 0.0, delays, measured=True) == 200.0
+    assert default_horizon_s(0.0, 700.0, RecoveryDelays(), measured=False) == 700.0
+    assert default_horizon_s(0.0, 0.0, RecoveryDelays(), measured=False) == 600.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_sides_agree_on_what_nothing_recovered_loses(seed: int) -> None:
+    problem, incident = both(seed)
+    schedule = nothing_recovered(problem)
+    assert not any(step.recover for step in schedule.steps)
+    agree(schedule, problem, incident)
+    never = sum(
+        problem.graph.per_task("priority")[d.query] * (problem.horizon_s - d.down_s) for d in schedule.downtimes
+    )
+    assert problem.rolls_back or priority_time_of(schedule, problem) == pytest.approx(never)
+
+
+@pytest.mark.parametrize("objective", ["priority", "fidelity-time"])
+def test_what_never_has_room_loses_the_later_failures_too(objective: str) -> None:
+    head = {"format_version": "1.0"}
+    nodes = [{"id": f"n{k}", "cpu": 1.25} for k in range(3)]
+    case = ftplan.load(
+        topology={"format": "ftplan/topology", **head, "operators": [{"id": "out", "parallelism": 3}], "edges": []},
+        cluster={
+            "format": "ftplan/cluster",
+            **head,
+            "nodes": nodes,
+            "placement": {"tasks": {"out": ["n0", "n1", "n2"]}},
+        },
+        failure={
+            "format": "ftplan/failure",
+            **head,
+            "fail": ["node:n0", "node:n1", {"at_s": 10.0, "select": "node:n2"}],
+            "arrivals": [{"at_s": 20.0, "node": {"id": "r0", "cpu": 1.25}}],  # room for one of three
+        },
+    )
+    summary = ftplan.plan("recovery-schedule", case, objective=objective, horizon=100.0, samples=0).summary
+    assert (summary["before"]["priority_time"], summary["after"]["priority_time"]) == (290.0, 210.0)
+    if objective == "fidelity-time":
+        assert summary["before"]["fidelity_time"] == pytest.approx(10.0 / 3.0)
 
 
 @pytest.mark.parametrize("seed", range(30))

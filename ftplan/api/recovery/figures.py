@@ -3,50 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ftplan.metrics.downtimes import Downtimes, fidelity_time
 from ftplan.metrics.fidelity import fidelity_model
-from ftplan.model.failed_queries import failed_queries
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import now
 from ftplan.planners.recovery.problem import RecoveryProblem
 from ftplan.planners.recovery.schedule.arrival_replay import replay
 from ftplan.planners.recovery.schedule.body import timeline
+from ftplan.planners.recovery.schedule.construction import nothing_recovered
 from ftplan.planners.recovery.schedule.schedule import Beside, Downtime, Schedule
 from ftplan.planners.recovery.schedule.score import changes
 
 Figures = dict[str, float | int | None]
-Fidelity = Callable[[Schedule | None], float]
+Fidelity = Callable[[Schedule], float]
 
 
 def fidelity_of(problem: RecoveryProblem) -> Fidelity:
-    """Return a function that integrates output fidelity over the horizon, in seconds, for a schedule or for none."""
+    """Return a function that integrates the output fidelity of a schedule over the horizon, in seconds."""
     model = fidelity_model(problem.graph, rates(problem.graph))
 
-    def integral(schedule: Schedule | None) -> float:
-        events = {} if schedule is None else changes(schedule, problem)
-        return fidelity_time(model, ~problem.failed, events, problem.horizon_s)
+    def integral(schedule: Schedule) -> float:
+        return fidelity_time(model, ~problem.failed, changes(schedule, problem), problem.horizon_s)
 
     return integral
 
 
-def figures(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidelity | None = None) -> Figures:
-    """Return the figures of a schedule; of None, those of no recovery at all.
+def figures(schedule: Schedule, problem: RecoveryProblem, fidelity: Fidelity | None = None) -> Figures:
+    """Return the figures of a schedule.
 
     ``priority`` sums over the steps what each restored, as the objective of this name does, and ``priority_step_0``
     is that of step 0; ``priority_time`` is the sum of priority x seconds down within the horizon; ``queries_back``
     counts queries that are back at the horizon. ``first_back_s`` is None where none is back by then, ``last_back_s``
     where one is not. ``fidelity_time`` is only there where asked for.
     """
-    if schedule is None:
-        values = _figures(_never(problem), [0.0], problem.horizon_s)
-    else:
-        by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
-        values = _figures(schedule.downtimes, by_step, problem.horizon_s)
+    by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
+    values = _figures(schedule.downtimes, by_step, problem.horizon_s)
     return values if fidelity is None else {**values, "fidelity_time": fidelity(schedule)}
 
 
@@ -58,13 +55,15 @@ def held_against(
     ``before`` is blocking recovery: everything that is down comes back at once, or nothing. ``step_by_step`` decides at
     each step alone. ``random`` are the mean figures of random query orders, with how many ``orders`` that are, judged
     while the time lasts until *until_s*, a time of ``budget.now``: the mean of ``first_back_s`` is over the orders in
-    which a query returns, that of ``last_back_s`` over those in which all do. None in place of what is not known.
+    which a query returns, that of ``last_back_s`` over those in which all do. None in place of what is not known. Where
+    one of them lets no query return it counts as one that recovers nothing, through all failures stated.
     """
-    before = [_drawn_out(one, problem, fidelity) for one in beside.blocking]
+    never = cache(lambda: nothing_recovered(problem))
+    before = [_drawn_out(one or never(), problem, fidelity) for one in beside.blocking]
     alone = beside.step_by_step
     judged: list[Figures] = []
     for one in beside.random:
-        judged.append(figures(one, problem, fidelity))
+        judged.append(figures(one or never(), problem, fidelity))
         if now() > until_s:
             break
     lacking = [] if before else ["no blocking recovery"]
@@ -77,9 +76,9 @@ def held_against(
     }, lacking
 
 
-def _drawn_out(schedule: Schedule | None, problem: RecoveryProblem, fidelity: Fidelity | None) -> dict[str, Any]:
+def _drawn_out(schedule: Schedule, problem: RecoveryProblem, fidelity: Fidelity | None) -> dict[str, Any]:
     """Return the figures of a schedule with the priority that is back over time."""
-    rows = [] if schedule is None else [[row["at_s"], row["priority"]] for row in timeline(schedule)]
+    rows = [[row["at_s"], row["priority"]] for row in timeline(schedule)]
     return {**figures(schedule, problem, fidelity), "timeline": rows}
 
 
@@ -115,12 +114,6 @@ def sampled(
 
 def _spread(values: FloatArray, percentile: int) -> dict[str, float]:
     return {"mean": float(values.mean()), f"p{percentile}": float(np.percentile(values, percentile))}
-
-
-def _never(problem: RecoveryProblem) -> Sequence[Downtime]:
-    queries = failed_queries(problem.graph, problem.failed).query
-    priority = problem.graph.per_task("priority")
-    return [Downtime(query, float(priority[query]), 0.0, None, "") for query in queries.tolist()]
 
 
 def _figures(outages: Sequence[Downtime], by_step: Sequence[float], horizon_s: float) -> Figures:

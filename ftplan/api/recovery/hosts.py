@@ -9,7 +9,6 @@ from ftplan.api.failures import Failed
 from ftplan.api.recovery.arrivals import planned_times
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
-from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import Arrival
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
@@ -84,13 +83,6 @@ def with_coordinator(before: Room, cpu: float) -> Room:
         warnings += (Warn("COORDINATOR_TIGHT", text),)
     hosts = (replace(first, room=max(0.0, first.room - cpu)), *before.hosts[1:])
     return replace(before, hosts=hosts, warnings=warnings)
-
-
-def default_horizon_s(arrivals: Iterable[ArrivalEvent], failed: Failed) -> float:
-    """Return twice the end of the last arrival's range, 600 s where nothing arrives; never before a later failure."""
-    last = max((item.range_s[1] for item in arrivals), default=0.0)
-    later = max((event.at_s for event in failed.events), default=0.0)
-    return max(2.0 * last if last > 0.0 else HORIZON_S, later)
 
 
 def _host(node: Node, free: float) -> Host:

@@ -11,6 +11,7 @@ from ftplan.api import other_plans
 from ftplan.api.failures import Failed, what_fails
 from ftplan.api.recovery.arrivals import default_arrivals, planned_times
 from ftplan.api.recovery.copies import local_bytes
+from ftplan.api.recovery.horizon import default_horizon_s
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.replay import delays_of
 from ftplan.api.recovery_costs import GivenCosts
@@ -18,7 +19,6 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
-from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import Arrival, Fail
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan
@@ -80,12 +80,14 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
 
 
 def horizon_of(plan: Plan, incident: Incident) -> float:
-    """Return the plan's horizon, else twice the last arrival, 600 s without any; never before a later failure."""
+    """Return the plan's horizon, else that of :func:`default_horizon_s`."""
     for name in ("horizon_s", "horizon"):
         if plan.options.get(name) is not None:
             return float(plan.options[name])
-    last = max((arrival.at_s[1] for arrival in incident.arrivals), default=0.0)
-    return max([2.0 * last if last > 0.0 else HORIZON_S, *(entry.at_s for entry in incident.fail)])
+    hosting = [arrival for arrival in incident.arrivals if "tasks" in arrival.node.accepts]
+    last = max((arrival.at_s[1] for arrival in hosting), default=0.0)
+    later = max((entry.at_s for entry in incident.fail), default=0.0)
+    return default_horizon_s(last, later, incident.delays, measured=plan.options.get("costs") is not None)
 
 
 def at_planned_times(incident: Incident) -> Incident:

@@ -57,7 +57,8 @@ class RecoveryScheduleOptions(FailureOptions):
     horizon: float | None = option(
         None,
         optional(number(1e-6, 1e10)),
-        "A query that is not back by then counts as down until then.  [default: twice the last arrival, or 10m]",
+        "A query that is not back by then counts as down until then.  [default: twice the last arrival, or 10m; twice "
+        "the time to catch up after it where checkpoint intervals are stated]",
         metavar="TIME",
         unit="time",
     )

@@ -12,7 +12,8 @@ from ftplan.api import other_plans
 from ftplan.api.failures import Failed, what_fails
 from ftplan.api.recovery import copies as recovery_copies
 from ftplan.api.recovery.arrivals import default_arrivals
-from ftplan.api.recovery.hosts import Room, default_horizon_s, room, with_coordinator
+from ftplan.api.recovery.horizon import default_horizon_s
+from ftplan.api.recovery.hosts import Room, room, with_coordinator
 from ftplan.api.recovery.options import RecoveryScheduleOptions
 from ftplan.api.recovery.replay import delays_of, replay_doubts
 from ftplan.api.recovery.warnings import warnings_of
@@ -100,7 +101,6 @@ class RecoveryQuestion:
             host_room = with_coordinator(host_room, options.coordinator_cpu)
         standby = recovery_copies.by_task(standing, self.graph.tasks, host_room.live)
         standby[live.by_replica] = recovery_copies.NONE
-        horizon = options.horizon
         network = None if cluster is None else cluster.network.bandwidth_mb_s
         bandwidth = self.recovery.bandwidth_mb_s(options.bandwidth, network)
         return RecoveryProblem(
@@ -122,10 +122,17 @@ class RecoveryQuestion:
             delays=self.delays,
             rolls_back=not all(operator.deterministic for operator in self.graph.topology.operators),
             may_pause=options.pause_lower_priority,
-            horizon_s=horizon if horizon is not None else default_horizon_s(host_room.arrivals, failed),
+            horizon_s=self._horizon_s(host_room),
             failed_nodes=len(failed.nodes),
             warnings=host_room.warnings,
         )
+
+    def _horizon_s(self, host_room: Room) -> float:
+        if self.options.horizon is not None:
+            return self.options.horizon
+        last = max((item.range_s[1] for item in host_room.arrivals), default=0.0)
+        later = max((event.at_s for event in self.failed.events), default=0.0)
+        return default_horizon_s(last, later, self.delays, measured=self.recovery.costs is not None)
 
 
 def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQuestion:

@@ -11,12 +11,13 @@ from ftplan.compiled import called_often
 from ftplan.metrics.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery.exact import exact
 from ftplan.planners.recovery.problem import Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.fidelity_instance import fidelity_repair
 from ftplan.planners.recovery.repair.fidelity_search import FidelityGains, gains_of, search_fidelity
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement
 from ftplan.planners.recovery.repair.policy import WholeRepair
-from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
 from tests.planners.recovery.fidelity_cases import at_start, most_fidelity, random_job, with_failures
 from tests.planners.recovery.repair_cases import scattered
@@ -49,6 +50,23 @@ def test_few_placements_are_all_gone_through_and_the_search_finds_most() -> None
             assert own.gained(searched) <= best + 1e-9
             found.append(own.gained(searched) >= best - 1e-9)
     assert np.mean(found) >= 0.9
+
+
+@pytest.mark.usefixtures("few_random_orders")
+def test_the_most_fidelity_may_be_without_any_whole_query() -> None:
+    partly = 0
+    for seed in range(40):
+        problem = random_job(seed, 4)
+        model = fidelity_model(problem.graph, rates(problem.graph))
+        result = exact(problem, RecoveryOptions("fidelity-time", time_limit_s=600.0, iterations=5))
+        nothing = fidelity_time_of(nothing_recovered(problem), problem, model)
+        most = max(nothing, most_fidelity(problem, at_start(problem), model))
+        if result.answer is None:
+            assert most == pytest.approx(nothing), seed
+            continue
+        assert fidelity_time_of(result.answer, problem, model) == pytest.approx(most), seed
+        partly += all(d.back_s is None or d.back_s > problem.horizon_s for d in result.answer.downtimes)
+    assert partly > 0
 
 
 @pytest.mark.parametrize("prefetch", [True, False])

@@ -96,7 +96,7 @@ class _Segment:
         self.problem, self.parallel = problem, parallel
         self.restart_s = problem.delays.restart_s
         down = repair.down.copy()
-        self.room, self.pool = repair.room.copy(), float(repair.pool)
+        self.room, self.pool = np.maximum(repair.room, 0.0), max(0.0, float(repair.pool))
         paused = np.zeros(len(down), dtype=np.bool_)
         if problem.may_pause:  # what runs on a known node may give way, move or come back where it was
             home = repair.home()

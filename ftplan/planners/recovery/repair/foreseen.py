@@ -241,7 +241,7 @@ class _Walk:
         epochs = []
         horizon_s = self._end_s
         ends = [*self._times[1:], horizon_s]
-        rooms = np.maximum(np.array(self._room) + extra, 0.0)
+        rooms = np.maximum(np.array(self._room), 0.0) + extra
         down_s = np.zeros(len(task))
         for k, (from_s, until_s) in enumerate(zip(self._times, ends, strict=True)):
             if from_s >= horizon_s:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.tolerances import ROUNDING
@@ -14,7 +15,7 @@ from ftplan.planners.recovery.repair.method import Limit, Method, OverTime, Solv
 from ftplan.planners.recovery.repair.pausing import PausingRepair
 from ftplan.planners.recovery.repair.policy import Following, RepairSolver, WholeRepair
 from ftplan.planners.recovery.repair.tried_orders import tried_orders
-from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery.schedule.repair_state import RepairState
 from ftplan.planners.recovery.schedule.schedule import Policy, Schedule
 from ftplan.planners.result import Result
@@ -22,8 +23,8 @@ from ftplan.planners.result import Result
 #: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
 #: search before a model and for the model.
 FIRST_BOUND, PLANNED, FEW, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
-#: Seconds that the first bound may take of a short time, and its share of the time where its work is bounded.
-LEAST_BOUND_S, BOUNDED = 0.2, 0.4
+#: Seconds that the first bound may take of a short time.
+LEAST_BOUND_S = 0.2
 #: Share of the time left for all planning where failures come later: what is hard then is the bound.
 PLANNED_ANEW = 0.4
 #: Share of the time left for a schedule in which running queries give way.
@@ -48,6 +49,7 @@ class Repair:
     schedules: list[Schedule]
     limit: Limit | None = None
     results: list[Result[Schedule]] = field(default_factory=list)
+    bound_cut: bool = False  # whether the clock ended a bound, which is of no matter where one is reached
 
     @property
     def is_planned(self) -> bool:
@@ -65,6 +67,15 @@ class Repair:
         """What the best schedule is worth."""
         return max(map(self.objective.of_schedule, self.schedules), default=float("-inf"))
 
+    def gains(self, schedule: Schedule) -> bool:
+        """Return whether a schedule is worth more than recovering nothing."""
+        return self.objective.of_schedule(schedule) > self.nothing + ROUNDING * max(1.0, abs(self.nothing))
+
+    @cached_property
+    def nothing(self) -> float:
+        """What recovering nothing is worth."""
+        return self.objective.of_schedule(nothing_recovered(self.problem))
+
     def reached(self, worth: float) -> bool:
         """Return whether nothing can be worth more, up to rounding."""
         return self.limit is not None and worth >= self.limit.most - ROUNDING * max(1.0, abs(self.limit.most))
@@ -76,8 +87,7 @@ def over_time(repair: Repair) -> None:
     Where nothing fails later the placement at step 0 is worth what its schedule is, and one is planned. Else several
     schedules are made in full, each planned anew at every failure, which it does not foresee.
     """
-    share = FIRST_BOUND if repair.budget.iterations is None else BOUNDED
-    whole = _bound(repair, max(share, min(1.0, LEAST_BOUND_S / max(repair.budget.left_s, LEAST_BOUND_S))))
+    whole = _bound(repair, max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(repair.budget.left_s, LEAST_BOUND_S))))
     if repair.is_planned and not repair.reached(repair.worth):
         if repair.problem.may_pause:
             _let_give_way(repair)
@@ -93,7 +103,7 @@ def _bound(repair: Repair, share: float) -> bool:
     """Take a lower limit on what any schedule is worth; return whether more time would bring no other."""
     part = repair.budget.part(share)
     limit = repair.objective.limit(repair.problem, part, parallel=repair.options.parallel_recovery)
-    repair.budget.cut |= part.cut
+    repair.bound_cut |= part.cut
     if limit is not None and (repair.limit is None or limit.most < repair.limit.most):
         repair.limit = limit
     return repair.budget.iterations is not None and not part.cut
@@ -167,7 +177,10 @@ def _planner(repair: Repair, budget: Budget) -> RepairSolver:
 def _carry_out(repair: Repair, policy: Policy) -> Result[Schedule]:
     """Make a schedule in full."""
     options = replace(repair.options, time_limit_s=repair.budget.left_s + GRACE_S)
-    result = construct_schedule(repair.problem, options, policy)
+    partly = repair.options.objective == "fidelity-time"
+    result = construct_schedule(repair.problem, options, policy, partly=partly)
+    if partly and result.answer is not None and not repair.gains(result.answer):
+        return replace(result, answer=None)
     repair.results.append(result)
     if result.answer is not None:
         repair.schedules.append(result.answer)

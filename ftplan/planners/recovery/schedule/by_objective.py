@@ -69,7 +69,6 @@ def _best(results: Sequence[Result[Schedule]], repair: Repair, objective: OverTi
     limit = repair.limit
     bound = None if limit is None else abs(limit.most)
     worths = [(objective.of_schedule(result.answer), result) for result in results if result.answer is not None]
-    repair.budget.cut |= any(w.code == "TIME_LIMIT" for result in results for w in result.warnings)
     if not worths:
         return replace(results[0], bound=bound)
     worth, best = max(worths, key=lambda item: item[0])
@@ -80,5 +79,7 @@ def _best(results: Sequence[Result[Schedule]], repair: Repair, objective: OverTi
         beside = replace(beside, most_back=tuple(zip(at_s.tolist(), most.tolist(), strict=True)))
     answer = replace(answer, beside=beside)
     optimal = limit is not None and limit.most - worth <= ROUNDING * max(1.0, abs(worth))
+    stopped = any(w.code == "TIME_LIMIT" for result in results for w in result.warnings)
+    repair.budget.cut |= stopped or (repair.bound_cut and not optimal)
     warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *repair.budget.warnings())
     return replace(best, status="optimal" if optimal else "feasible", answer=answer, bound=bound, warnings=warnings)

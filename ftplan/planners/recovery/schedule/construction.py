@@ -28,15 +28,21 @@ _RULES = ("capacity", "arrivals", "whole-queries")
 
 
 def construct_schedule(
-    problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, until_s: float | None = None
+    problem: RecoveryProblem,
+    options: RecoveryOptions,
+    policy: Policy,
+    until_s: float | None = None,
+    *,
+    partly: bool = False,
 ) -> Result[Schedule]:
     """Return the schedule that a policy makes of a failure, step by step ([SuZhouTR], section 4.4).
 
     At each step the policy chooses tasks, which are placed (:mod:`packing`); capacity that is left begins the next
     query where ``options.prefetch`` says so. A failure on the way is not foreseen: its tasks join those that are
     down, and the next decision starts from what is back by then. Infeasible only if no query returns within the
-    horizon. The bound of the objective ``priority`` sums over the steps the most that each could restore in the state
-    that it met; optimal where every step restored that much.
+    horizon; with *partly* tasks may also return for queries that never are whole. The bound of the objective
+    ``priority`` sums over the steps the most that each could restore in the state that it met; optimal where every step
+    restored that much.
 
     Steps for which the time does not last recover nothing. With *until_s*, a time of ``budget.now``, the schedule is a
     yardstick (:class:`StepClock`): either whole by then or not made at all (``no-plan-in-time``).
@@ -66,8 +72,17 @@ def construct_schedule(
     if clock.yardstick and clock.late():
         return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
     clock.budget.cut |= left_out
-    result = construction.result(clock.budget.warnings(), left_out)
+    result = construction.result(clock.budget.warnings(), left_out, partly)
     return result if options.objective == "priority" else replace(result, bound=None)
+
+
+def nothing_recovered(problem: RecoveryProblem) -> Schedule:
+    """Return the schedule that recovers nothing, with the outages of all stated failures. Cost O(steps · tasks)."""
+    construction = _Construction(problem, RecoveryOptions(time_limit_s=0.0))
+    for point in decision_points(problem):
+        construction.apply(point)
+        construction.pass_over(point)
+    return construction.schedule()
 
 
 class _Construction:
@@ -193,7 +208,12 @@ class _Construction:
             return True
         return self._struck and not all(operator.deterministic for operator in self._problem.graph.topology.operators)
 
-    def result(self, said: Iterable[Warn], left_out: bool) -> Result[Schedule]:
+    def schedule(self) -> Schedule:
+        """Return the steps so far, with the outages and what is still down after them."""
+        downtimes = self._downtimes.ended(self._steps[-1].at_s, self.queries, self.repair)
+        return Schedule(tuple(self._steps), downtimes, unrecovered(self.repair, self.queries))
+
+    def result(self, said: Iterable[Warn], left_out: bool, partly: bool) -> Result[Schedule]:
         """Return the schedule with the bound of the objective ``priority``.
 
         Parameters
@@ -202,21 +222,22 @@ class _Construction:
             Warnings of the budget.
         left_out
             Whether steps recovered nothing for want of time.
+        partly
+            Whether a schedule in which no query returns is one.
         """
-        problem, steps = self._problem, tuple(self._steps)
-        downtimes = self._downtimes.ended(steps[-1].at_s, self.queries, self.repair)
+        problem, steps, schedule = self._problem, tuple(self._steps), self.schedule()
         warnings = tuple(dict.fromkeys([*problem.warnings, *self._warnings, *said]))
         bound = float(sum(step.objective.bound or 0.0 for step in steps))
         failed = self._downtimes.first_queries
-        returned = any(d.back_s is not None and d.back_s <= problem.horizon_s and not d.rolled_back for d in downtimes)
-        if failed.queries and not returned:
+        outages = [d for d in schedule.downtimes if not d.rolled_back]
+        returned = any(d.back_s is not None and d.back_s <= problem.horizon_s for d in outages)
+        if failed.queries and not returned and not partly:
             if left_out:
                 limit_s = self._options.time_limit_s
                 reason = f"no query is back by the steps that {limit_s:g} s lasted for: more time may bring one"
                 return Result("no-plan-in-time", None, (), bound, reason, None, warnings)
             infeasible = no_query_returns(problem, steps, failed)
             return Result("infeasible", None, (), bound, infeasible.reason, infeasible, warnings)
-        schedule = Schedule(steps, downtimes, unrecovered(self.repair, self.queries))
         gaps = [step.objective.gap for step in steps]
         closed = self._options.objective == "priority" and all(gap is not None and gap <= ROUNDING for gap in gaps)
         status: Status = "optimal" if closed else "feasible"

@@ -27,7 +27,8 @@
                                     all there is.
     --max-cpu SHARE                 Share of a node's cores that may be used.  [default: 0.8]
     --horizon TIME                  A query that is not back by then counts as down until then.  [default:
-                                    twice the last arrival, or 10m]
+                                    twice the last arrival, or 10m; twice the time to catch up after it where
+                                    checkpoint intervals are stated]
     --no-arrivals                   No node arrives, whatever the failure file says.
     --prefetch / --no-prefetch      Begin the next query with capacity that completes none.  [default:
                                     prefetch]
