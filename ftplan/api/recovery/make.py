@@ -165,7 +165,7 @@ def _summary(
     if compared():
         beside = _beside(problem, settings, result)
         until_s = now() + HELD_AGAINST * max(0.0, end_s - now())
-        held, lacking = recovery_figures.held_against(beside, problem, until_s, fidelity)
+        held, lacking = recovery_figures.held_against(schedule, beside, problem, until_s, fidelity)
         if schedule is not None:
             sampled = recovery_figures.sampled(schedule, problem, samples, settings.seed, end_s)
             if wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):
