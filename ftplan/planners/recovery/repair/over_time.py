@@ -48,6 +48,7 @@ class Repair:
     schedules: list[Schedule]
     limit: Limit | None = None
     results: list[Result[Schedule]] = field(default_factory=list)
+    _worths: dict[int, tuple[Schedule, float]] = field(default_factory=dict)  # by identity, which the schedule keeps
 
     @property
     def is_planned(self) -> bool:
@@ -63,7 +64,13 @@ class Repair:
     @property
     def worth(self) -> float:
         """What the best schedule is worth."""
-        return max(map(self.objective.of_schedule, self.schedules), default=float("-inf"))
+        return max(map(self.worth_of, self.schedules), default=float("-inf"))
+
+    def worth_of(self, schedule: Schedule) -> float:
+        """Return what a schedule is worth, without asking again."""
+        if id(schedule) not in self._worths:
+            self._worths[id(schedule)] = schedule, self.objective.of_schedule(schedule)
+        return self._worths[id(schedule)][1]
 
     def reached(self, worth: float) -> bool:
         """Return whether nothing can be worth more, up to rounding."""
@@ -77,7 +84,8 @@ def over_time(repair: Repair) -> None:
     schedules are made in full, each planned anew at every failure, which it does not foresee.
     """
     whole = _bound(repair, max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(repair.budget.left_s, LEAST_BOUND_S))))
-    if repair.is_planned and not repair.reached(repair.worth):
+    in_time = not repair.schedules or not repair.budget.over()
+    if repair.is_planned and in_time and not repair.reached(repair.worth):
         if repair.problem.may_pause:
             _let_give_way(repair)
         if repair.problem.failures:
@@ -113,7 +121,7 @@ def _plan_once(repair: Repair) -> None:
         return
     most = solved.most
     if problem.rolls_back:  # queries that lost no task are down for a time that no placement changes
-        most += repair.objective.of_schedule(made) - repair.objective.of_placement(instance, solved.placement)
+        most += repair.worth_of(made) - repair.objective.of_placement(instance, solved.placement)
     repair.bound_by(most)
 
 
@@ -135,7 +143,7 @@ def _plan_anew(repair: Repair) -> None:
     _carry_out(repair, WholeRepair(_planner(repair, whole.part(ANEW)), options.prefetch))
     if not (method.search or method.model) or repair.reached(repair.worth):
         return
-    start = max(repair.schedules, key=repair.objective.of_schedule, default=None)
+    start = max(repair.schedules, key=repair.worth_of, default=None)
     if start is not None:
         part = whole.part(TRIED)
         found = tried_orders(problem, options, start, repair.objective.of_schedule, part)
