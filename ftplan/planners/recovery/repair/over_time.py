@@ -22,6 +22,8 @@ from ftplan.planners.result import Result
 #: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
 #: search before a model and for the model.
 FIRST_BOUND, PLANNED, FEW, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
+#: Share of the time for the first bound where the work is bounded: what the clock cuts is not the same in the next run.
+BOUNDED = 0.5
 #: Seconds that the first bound may take of a short time.
 LEAST_BOUND_S = 0.2
 #: Share of the time left for all planning where failures come later: what is hard then is the bound.
@@ -83,7 +85,7 @@ def over_time(repair: Repair) -> None:
     Where nothing fails later the placement at step 0 is worth what its schedule is, and one is planned. Else several
     schedules are made in full, each planned anew at every failure, which it does not foresee.
     """
-    whole = _bound(repair, max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(repair.budget.left_s, LEAST_BOUND_S))))
+    whole = _bound(repair, _first_share(repair.budget))
     in_time = not repair.schedules or not repair.budget.over()
     if repair.is_planned and in_time and not repair.reached(repair.worth):
         if repair.problem.may_pause:
@@ -94,6 +96,13 @@ def over_time(repair: Repair) -> None:
             _plan_once(repair)
     if not whole and not repair.reached(repair.worth) and not repair.budget.over():
         _bound(repair, 1.0)
+
+
+def _first_share(budget: Budget) -> float:
+    """Return the share of the time for the first bound, at which bounded work ends by itself."""
+    if budget.iterations is not None:
+        return BOUNDED
+    return max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(budget.left_s, LEAST_BOUND_S)))
 
 
 def _bound(repair: Repair, share: float) -> bool:
