@@ -10,7 +10,7 @@ from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.horizon.fidelity_time import FidelityTime
 from ftplan.planners.recovery.horizon.priority_time import PriorityTime
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.repair.method import Method, OverTime
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.repair.objectives import objective_of
 from ftplan.planners.recovery.repair.over_time import Repair, over_time
 from ftplan.planners.recovery.schedule.by_queries import by_queries
@@ -46,7 +46,7 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
     repair = Repair(problem, options, method, objective, budget, made)
     over_time(repair)
     results += repair.results
-    return _best(results, repair, objective, others.beside(alone.answer))
+    return _best(results, repair, others.beside(alone.answer))
 
 
 def _split(
@@ -61,14 +61,14 @@ def _split(
     ]
 
 
-def _best(results: Sequence[Result[Schedule]], repair: Repair, objective: OverTime, beside: Beside) -> Result[Schedule]:
+def _best(results: Sequence[Result[Schedule]], repair: Repair, beside: Beside) -> Result[Schedule]:
     """Return the best of all schedules, the first of equals, with the bound and what the clock cut short.
 
     Where all are infeasible that is the answer; where only some are, theirs are not considered.
     """
     limit = repair.limit
     bound = None if limit is None else abs(limit.most)
-    worths = [(objective.of_schedule(result.answer), result) for result in results if result.answer is not None]
+    worths = [(repair.worth_of(result.answer), result) for result in results if result.answer is not None]
     if not worths:
         return replace(results[0], bound=bound)
     worth, best = max(worths, key=lambda item: item[0])
