@@ -11,6 +11,7 @@ from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.recovery.problem import INCREMENTAL_FROM, RecoveryProblem
+from ftplan.planners.recovery.repair.pausing_bound import stops_at_once
 
 #: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
 WORTH_SAYING = 0.01
@@ -88,7 +89,18 @@ def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> li
 
 
 def bound_warnings(problem: RecoveryProblem) -> list[Warn]:
-    """Say what the bound of an objective over time knows and a plan does not: the failures to come."""
+    """Say what the bound of an objective over time knows and a plan does not, and what it does not know itself."""
+    warnings = _clairvoyant(problem)
+    if problem.may_pause and not stops_at_once(problem):
+        text = (
+            "the bound takes what may give way as moved at no cost, at any time, where failures come later, tasks go "
+            "back to a checkpoint or take time to start: it is weak, and the gap may be much smaller than it says"
+        )
+        warnings.append(Warn("WEAK_BOUND", text))
+    return warnings
+
+
+def _clairvoyant(problem: RecoveryProblem) -> list[Warn]:
     later = {event.at_s for event in problem.failures}
     if len(later) <= (0 if problem.failed.any() else 1):
         return []

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from ftplan.model.failure import FailureEvent
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.repair import pausing
+from ftplan.planners.recovery.repair.bound import repair_bound
 from ftplan.planners.recovery.repair.instance import instance_of, value
 from ftplan.planners.recovery.repair.pausing import PausingRepair, as_if_paused, plan_with_pauses
-from ftplan.planners.recovery.repair.pausing_bound import loss_with_pauses
+from ftplan.planners.recovery.repair.pausing_bound import all_stopped, loss_with_pauses
 from ftplan.planners.recovery.repair.policy import RepairPlan, WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import State
@@ -95,3 +98,28 @@ def test_no_schedule_with_pauses_loses_less_than_the_bound() -> None:
         assert bound <= least + 1e-9
         if seed % 2 == 0:
             assert bound == pytest.approx(least, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("detection_s", [0.0, 2.0])
+def test_bounds_of_repairs_hold_for_every_choice_of_pauses(detection_s: float) -> None:
+    tight, stronger, capped = 0, 0, 0
+    for seed in range(400, 440):
+        problem = running_repair(seed)
+        problem = replace(problem, delays=problem.delays._replace(detection_s=detection_s))
+        least = min(losses(at_failure(problem), True))
+        weak, bound = (repair_bound(asked, Budget(1e9, 20)).value for asked in (problem, all_stopped(problem)))
+        assert max(weak, bound) <= least + 1e-6 * max(1.0, least), seed
+        tight += bound >= least * (1.0 - 1e-3)
+        stronger += bound > weak + 1e-6 * max(1.0, bound)
+        capped += problem.capacity is not None
+    assert (tight >= 20, stronger >= 5, capped >= 5) == (True, detection_s == 0.0, True), (tight, stronger, capped)
+
+
+def test_nothing_has_stopped_where_others_may_give_way_later() -> None:
+    problem = running_repair(7)
+    problem = replace(problem, delays=problem.delays._replace(detection_s=0.0))
+    assert not all_stopped(problem).may_pause
+    late = replace(problem, delays=problem.delays._replace(restart_s=1.0))
+    struck = replace(problem, failures=(FailureEvent(5.0, "task", frozenset(), np.zeros(1, dtype=np.int64)),))
+    for other in (replace(problem, rolls_back=True), late, struck):
+        assert all_stopped(other) is other

@@ -128,6 +128,22 @@ def test_outages_that_begin_later_count() -> None:
     assert bound_of(asked) == pytest.approx(50.0 + 3.0 * 30.0)
 
 
+def test_what_fails_at_the_horizon_is_down_no_time() -> None:
+    """Of two failed tasks on one node, the second waits for a node that comes at 20 s; a third fails at the end."""
+    tasks = graph([{"id": "a", "parallelism": 3, "cpu": 1.0, "priority": [1.0, 3.0, 50.0]}], [])
+    asked = problem(
+        tasks,
+        ["a/0", "a/1"],
+        {"n1": 1.0, "n2": 0.0},
+        [(20.0, "n3", 2.0)],
+        homes={"a/2": "n2"},
+        failures=[(60.0, "node:n2", ["n2"], [])],
+    )
+    asked = replace(asked, horizon_s=60.0)
+    assert bound_of(asked) == pytest.approx(20.0)
+    assert bound_of(replace(asked, horizon_s=50.0)) == pytest.approx(20.0)
+
+
 def test_a_standby_takes_over() -> None:
     """Then nothing of it is down."""
     tasks = graph([{"id": "a", "cpu": 1.0}], [])

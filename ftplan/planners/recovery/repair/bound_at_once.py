@@ -102,8 +102,8 @@ def _most(repair: Foreseen, epoch: Epoch, at_s: float, known: float, budget: Bud
             latest = max(float(until[j]) for j, _ in items if begins[j] >= since_s)
             lanes = repair.problem.restores_at_once * (latest - since_s - repair.problem.delays.restart_s)
             _fits(model, mine, max(0.0, lanes))
-    if repair.problem.capacity is not None:
-        _fits(model, pooled, repair.problem.capacity)
+    if repair.pool is not None:
+        _fits(model, pooled, repair.pool)
     whole = _whole(repair, epoch, model, on)
     worth = sum(worth for worth, _ in whole)
     if not whole:

@@ -150,7 +150,7 @@ class _Room:
         order = np.argsort(self._first_s, kind="stable")
         count = np.searchsorted(self._first_s[order], ends, side="left")
         pooled = order < self._repair.problem.live_hosts
-        pool = self._repair.problem.capacity
+        pool = self._repair.pool
         usable = self._usable[order]
         first, later = (np.append(0.0, np.cumsum(np.where(part, usable, 0.0)))[count] for part in (pooled, ~pooled))
         return np.asarray((first if pool is None else np.minimum(first, pool)) + later)

@@ -30,7 +30,7 @@ def in_sums(repair: Foreseen, stairs: Stairs, budget: Budget) -> tuple[float, St
     alone, then all of them together, both by CP-SAT where they are small. With later failures the stairs are returned.
     """
     many = len(repair.queries.member) > MOST_ALONE
-    if len(repair.epochs) != 1 or repair.problem.may_pause or many or budget.over():
+    if repair.problem.failures or repair.problem.may_pause or many or budget.over():
         return stairs.lost, stairs
     problem, at_s = _knapsack(repair)
     ends = np.append(at_s[1:], stairs.end_s)

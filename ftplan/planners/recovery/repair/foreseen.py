@@ -55,6 +55,7 @@ class Foreseen:
     replay_s: FloatArray  # (J,)
     catch_up: FloatArray  # (J,)
     priority: FloatArray  # (Q,)
+    pool: float | None  # cores that the hosts of the start have together, None without a cap
 
     @cached_property
     def far_s(self) -> FloatArray:
@@ -165,7 +166,7 @@ def foreseen(problem: RecoveryProblem, parallel: bool = False) -> Foreseen:
     groups = problem.graph.key_groups[1][task]
     grain = np.where(groups > 1, cost / np.maximum(groups, 1), cost) if parallel else cost
     replay_s, catch_up = problem.delays.of_tasks(task)
-    extra = np.zeros(len(problem.hosts))
+    extra = np.zeros(len(problem.hosts))  # cores that may be freed
     if problem.may_pause:
         settled = may_stop & (problem.home >= 0)
         np.add.at(extra, problem.home[settled], problem.cost[settled])
@@ -179,14 +180,15 @@ def foreseen(problem: RecoveryProblem, parallel: bool = False) -> Foreseen:
         there_s=walk.there_s,
         cost=cost,
         grain=grain,
-        replay_s=np.broadcast_to(np.asarray(replay_s, dtype=np.float64), len(task)),
+        replay_s=np.where(may_stop[task] & bool(problem.failures), 0.0, replay_s),  # it may be moved once it was back
         catch_up=np.broadcast_to(np.asarray(catch_up, dtype=np.float64), len(task)),
         priority=problem.graph.per_task("priority")[queries.query],
+        pool=None if problem.capacity is None else problem.capacity + float(extra[: problem.live_hosts].sum()),
     )
 
 
 def _may_stop(problem: RecoveryProblem, ever: BoolArray) -> BoolArray:
-    """Return which tasks that never fail have only queries of less priority than some query that does, (tasks,)."""
+    """Return which tasks have only queries of less priority than some query that ever fails, shape (tasks,)."""
     graph = problem.graph
     priority = graph.per_task("priority")
     highest = float(priority[failed_queries(graph, ever).query].max(initial=0.0))
@@ -252,7 +254,7 @@ class _Walk:
                 lost = (self._gone_s == from_s) & (self.there_s < from_s)
                 largest = float(rooms[k - 1][lost].max(initial=-1.0))
                 again = struck & self._down[k - 1][task] & (grain <= largest * (1.0 + ROUNDING) + ROUNDING)
-                down_s = np.where(again, from_s, down_s)
+                down_s = np.where(again | (struck & may_stop[task]), from_s, down_s)
             lives = (self.there_s < min(until_s, horizon_s)) & (self._gone_s > from_s)
             needed = struck | may_stop[task]
             since_s = np.where(struck, np.maximum(since_s, self._noticed_s[task]), 0.0)

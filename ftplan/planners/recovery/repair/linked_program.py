@@ -119,7 +119,7 @@ class LinkedProgram:
 
     def _fit(self, epoch: Epoch, here: dict[tuple[int, int], int], end_s: float) -> None:
         """Σ cost ≤ the cores of each group, and of the pool."""
-        cost, problem = self._repair.cost, self._repair.problem
+        cost = self._repair.cost
         by_group = defaultdict(list)
         for (j, g), column in here.items():
             by_group[g].append((column, float(cost[j])))
@@ -128,8 +128,8 @@ class LinkedProgram:
             sizes = np.array([size for _, size in terms])
             self.rows.at_most(terms, self._groups.cores(epoch, g, end_s, sizes))
             pooled += terms if self._groups.pooled(g) else []
-        if problem.capacity is not None:
-            self.rows.at_most(pooled, problem.capacity * (1.0 + ROUNDING) + ROUNDING)
+        if self._repair.pool is not None:
+            self.rows.at_most(pooled, self._repair.pool * (1.0 + ROUNDING) + ROUNDING)
 
     def _catch_up(self) -> None:
         """y ≤ x, and y stays while x does; alone on its host a task without a restore is up as soon as it can be."""

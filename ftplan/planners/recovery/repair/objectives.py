@@ -17,7 +17,7 @@ from ftplan.planners.recovery.repair.interval_model import solve_intervals
 from ftplan.planners.recovery.repair.list_schedule import list_schedule
 from ftplan.planners.recovery.repair.method import Limit, OverTime, Solved
 from ftplan.planners.recovery.repair.order_search import search_orders
-from ftplan.planners.recovery.repair.pausing_bound import loss_with_pauses
+from ftplan.planners.recovery.repair.pausing_bound import all_stopped, loss_with_pauses
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
 
@@ -62,7 +62,7 @@ class PriorityTime:
     def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
         """Return what no schedule exceeds."""
         share = budget.part(0.5) if problem.may_pause else budget
-        bound, with_pauses = repair_bound(problem, share, parallel=parallel), None
+        bound, with_pauses = repair_bound(all_stopped(problem), share, parallel=parallel), None
         if problem.may_pause and not parallel:
             with_pauses = loss_with_pauses(problem, budget)
         least = bound.value if with_pauses is None else max(bound.value, with_pauses)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from ftplan.model.failed_queries import failed_queries
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.problem import RecoveryProblem
+from ftplan.planners.recovery.problem import Host, RecoveryProblem
 from ftplan.planners.recovery.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery.repair.instance import value
 from ftplan.planners.recovery.repair.interval_model import solve_intervals, too_large
 from ftplan.planners.recovery.repair.list_schedule import list_schedule
 from ftplan.planners.recovery.repair.pausing import as_if_paused
 from ftplan.planners.recovery.schedule.repair_state import RepairState
+from ftplan.planners.recovery.schedule.schedule import State
 
 #: Share of the time for going through all placements.
 FEW = 0.3
@@ -24,9 +29,7 @@ def loss_with_pauses(problem: RecoveryProblem, budget: Budget, seed: int = 0) ->
     """
     if problem.failures:
         return None
-    repair = RepairState(problem)
-    repair.strike((), 0.0)
-    state = repair.observe(0, 0.0, failed_queries(problem.graph, repair.down), problem.arrivals)
+    state = _at_start(problem)
     instance = as_if_paused(state)
     if len(instance.task) == 0 or len(instance.host) == 0:
         return None
@@ -36,3 +39,53 @@ def loss_with_pauses(problem: RecoveryProblem, budget: Budget, seed: int = 0) ->
         return None
     _, bound, _ = solve_intervals(instance, list_schedule(instance), budget, seed)
     return bound
+
+
+def all_stopped(problem: RecoveryProblem) -> RecoveryProblem:
+    """Return a repair without pauses that loses no more than this one with any: a bound of it is one with them.
+
+    All that may give way at the start has failed too, and comes back there where it stood as if it had never stopped,
+    elsewhere as it could. The same problem where that is not so (:func:`stops_at_once`).
+    """
+    if not problem.may_pause or not stops_at_once(problem):
+        return problem
+    state = _at_start(problem)
+    paused = state.may_pause
+    freed = np.zeros(len(problem.hosts))
+    np.add.at(freed, problem.home[paused], problem.cost[paused])
+    np.add.at(freed, problem.standby[state.may_drop], problem.cost[state.may_drop])
+    room = np.maximum(state.free + freed, 0.0).tolist()
+    for arrival in problem.arrivals:
+        room[arrival.host] = problem.hosts[arrival.host].room
+    size = np.ones(len(paused)) if problem.state_bytes is None else problem.state_bytes
+    local = {(t, h): there for (t, h), there in problem.local_bytes.items() if not paused[t]}
+    local |= {(t, int(problem.home[t])): float(size[t]) for t in np.flatnonzero(paused).tolist()}
+    replay_s, _ = problem.delays.of_tasks(np.arange(len(paused)))
+    pool = problem.capacity
+    return replace(
+        problem,
+        failed=problem.failed | paused,
+        home=np.where(paused, -1, problem.home),
+        standby=np.where(state.may_drop, -1, problem.standby),
+        hosts=tuple(Host(host.id, cores, host.zone) for host, cores in zip(problem.hosts, room, strict=True)),
+        capacity=None if pool is None else pool + float(freed[: problem.live_hosts].sum()),
+        local_bytes=local,
+        delays=problem.delays._replace(replay_s=np.where(paused, 0.0, replay_s)),
+        may_pause=False,
+    )
+
+
+def stops_at_once(problem: RecoveryProblem) -> bool:
+    """Return whether tasks only give way at the start, and one that starts where it stood has never stopped.
+
+    Others may give way at later failures, also some that have come back; what goes back to a checkpoint, and whatever
+    takes time to start, is late.
+    """
+    late = problem.delays.detection_s > 0.0 or problem.delays.restart_s > 0.0
+    return not (problem.failures or problem.rolls_back or late)
+
+
+def _at_start(problem: RecoveryProblem) -> State:
+    repair = RepairState(problem)
+    repair.strike((), 0.0)
+    return repair.observe(0, 0.0, failed_queries(problem.graph, repair.down), problem.arrivals)
