@@ -189,8 +189,9 @@ def main() -> None:
         print("Not run: needs the folder of the topologies.")
         return
     read = [topology_of(path, i) for i, path in enumerate(sorted(Path(options.folder).glob("*.json")))]
-    found = sorted((t for t in read if t is not None), key=lambda t: (-t.task_count, t.name or ""))[: options.first]
-    print(f"{len(read) - len(found)} of {len(read)} files left out: empty or too small.", file=sys.stderr)
+    large = sorted((t for t in read if t is not None), key=lambda t: (-t.task_count, t.name or ""))
+    print(f"{len(read) - len(large)} of {len(read)} files left out: empty or too small.", file=sys.stderr)
+    found = large[: options.first]
     lines, listed = [], []
     for lanes in options.lanes:
         rows = []

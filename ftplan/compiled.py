@@ -6,6 +6,7 @@ the first compiled call. ``kernel(...)`` compiles, ``kernel.plain(...)`` never d
 
 from __future__ import annotations
 
+import glob
 import os
 import signal
 import sys
@@ -16,11 +17,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import update_wrapper
+from pathlib import Path
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 #: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
 SMALL_WORK = 20_000
+#: Steps that take as long as they are, about, as a search takes to compile, and the seconds that have to be left then.
+LARGE_WORK, COMPILING_S = 1_000_000, 5.0
 
 _OFTEN: ContextVar[bool] = ContextVar("often", default=False)
 
@@ -28,6 +32,16 @@ _OFTEN: ContextVar[bool] = ContextVar("often", default=False)
 def pays_to_compile(steps: float) -> bool:
     """Return whether a kernel of about so many steps is run compiled; both ways give the same."""
     return steps > SMALL_WORK or _OFTEN.get()
+
+
+def pays_within(kernel: Kernel, steps: float, left_s: float) -> bool:
+    """Return whether a kernel that a time limit ends is run compiled: a search, of at most about so many steps.
+
+    That is where its machine code is there already; else it has to be worth it, and no more than the time that is left.
+    """
+    if not pays_to_compile(steps):
+        return False
+    return (steps > LARGE_WORK and left_s > COMPILING_S) or kernel.is_kept
 
 
 @contextmanager
@@ -122,6 +136,15 @@ class Kernel:
                 set_apart(time.monotonic() - began)
             self._misses = misses
         return answer
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether machine code of it is in this process or in the cache, for the arguments that it usually gets."""
+        fast = self.fast
+        if fast.overloads:
+            return True
+        kept = Path(fast.stats.cache_path or os.devnull)
+        return kept.is_dir() and any(kept.glob(f"*.{glob.escape(fast.py_func.__qualname__)}-*.nbi"))
 
     @property
     def plain(self) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from numba.core import caching
 
 from ftplan import compiled as compiled_module
-from ftplan.compiled import compiled, inlined
+from ftplan.compiled import compiled, inlined, pays_within
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery import local_search
 from ftplan.planners.recovery.horizon import ruin_and_recreate
@@ -29,8 +29,26 @@ def half(x: float) -> float:
     return x / 2.0
 
 
+def thrice(x: float) -> float:
+    return 3.0 * x
+
+
 def ratio(x: float, y: float) -> float:
     return x / y
+
+
+def test_a_search_is_compiled_where_that_is_done_or_there_is_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    kernel = compiled(thrice)
+    assert not pays_within(kernel, compiled_module.LARGE_WORK, 60.0)
+    assert not pays_within(kernel, 2 * compiled_module.LARGE_WORK, compiled_module.COMPILING_S)
+    assert pays_within(kernel, 2 * compiled_module.LARGE_WORK, 60.0)
+    assert kernel(2.0) == 6.0
+    for known in (kernel, compiled(thrice)):  # in this process, and from the cache alone
+        assert pays_within(known, compiled_module.LARGE_WORK, 0.0)
+        assert not pays_within(known, compiled_module.SMALL_WORK, 60.0)
 
 
 @pytest.mark.parametrize("writable", [True, False])

@@ -110,8 +110,11 @@ class Budget:
         return usual if self.iterations is None else min(usual, self.iterations)
 
     def part(self, share: float) -> Budget:
-        """Return a budget that ends when *share* of the time that is left here has gone."""
-        return Budget(self.left_s * share, self.iterations, ends=self.ends)
+        """Return a budget that ends when *share* of the time that is left here has gone.
+
+        Where the work is bounded a part may take all of it: a busy machine then ends no part early, and answers alike.
+        """
+        return Budget(self.left_s * (share if self.iterations is None else 1.0), self.iterations, ends=self.ends)
 
     def warnings(self) -> tuple[Warn, ...]:
         """Return ``TIME_LIMIT`` where the clock cut the work short: a second run may then end elsewhere."""
@@ -119,8 +122,13 @@ class Budget:
             return ()
         if self.left_s <= ENDED * self.time_limit_s:
             return (stopped(self.time_limit_s),)
-        how = f"the clock ended a part of the search that had a share of the {self.time_limit_s:g} s"
-        return (Warn("TIME_LIMIT", f"{how}: another run may differ"),)
+        return (part_ended(self.time_limit_s),)
+
+
+def part_ended(limit_s: float) -> Warn:
+    """Return the warning that the clock ended a part of a search that had some of so many seconds."""
+    how = f"the clock ended a part of the search that had a share of the {limit_s:g} s"
+    return Warn("TIME_LIMIT", f"{how}: another run may differ")
 
 
 def stopped(limit_s: float) -> Warn:
@@ -129,5 +137,11 @@ def stopped(limit_s: float) -> Warn:
 
 
 def of_command(warnings: Iterable[Warn], limit_s: float) -> tuple[Warn, ...]:
-    """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it."""
-    return tuple(dict.fromkeys(stopped(limit_s) if w.code == "TIME_LIMIT" else w for w in warnings))
+    """Return each warning once; ``TIME_LIMIT`` names the limit of the command, not that of a part of it.
+
+    Where a part was stopped, and others had a share that was too short, the former is said.
+    """
+    given = tuple(warnings)
+    ended = [w.message.startswith("stopped") for w in given if w.code == "TIME_LIMIT"]
+    said = stopped(limit_s) if any(ended) else part_ended(limit_s)
+    return tuple(dict.fromkeys(said if w.code == "TIME_LIMIT" else w for w in given))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
 
@@ -186,6 +187,41 @@ def test_a_fix_makes_it_feasible(
     changed, more = with_fix(refused.infeasible.smallest_fix, failure, options)
     fixed = schedule(loaded(changed), algorithm, **more)
     assert fixed.status != "infeasible", (refused.infeasible, fixed.infeasible)
+
+
+def test_a_longer_horizon_is_that_of_the_first_query_as_it_comes_back_by_this_plan() -> None:
+    """Started ahead of what it waits for, with what came in meanwhile to process, a task is back much earlier."""
+    operators = [
+        {"id": "in", "cpu": 1, "state_bytes": 100 * 2**20, "checkpoint": {"interval_s": 30}},
+        {"id": "out", "cpu": 1, "output": True},
+    ]
+    head = {"format_version": "1.0"}
+    problem = ftplan.load(
+        topology={
+            "format": "ftplan/topology",
+            **head,
+            "operators": operators,
+            "edges": [{"from": "in", "to": "out", "partitioning": "full"}],
+        },
+        cluster={
+            "format": "ftplan/cluster",
+            **head,
+            "nodes": [{"id": "a", "cpu": 2}, {"id": "b", "cpu": 1}],
+            "network": {"bandwidth_mb_s": 10},
+            "placement": {"tasks": {"in": ["a"], "out": ["a"]}},
+        },
+        failure={
+            "format": "ftplan/failure",
+            **head,
+            "fail": ["node:a"],
+            "arrivals": [{"at_s": 60, "node": {"id": "r", "cpu": 1}}],
+        },
+    )
+    asked: dict[str, Any] = {"max_cpu": 1.0, "objective": "priority-time"}
+    refused = schedule(problem, horizon=65.0, **asked)
+    assert refused.infeasible is not None
+    last_s = schedule(problem, horizon=10000.0, **asked).summary["after"]["last_back_s"]
+    assert refused.infeasible.smallest_fix == f"--horizon {math.ceil(last_s)}"
 
 
 def test_a_fix_without_a_cluster_is_a_capacity() -> None:

@@ -73,7 +73,7 @@ def test_a_plan_alone_has_no_lines() -> None:
     """There is nothing beside it; and without what came of each step alone there is no column for it."""
     shown = tables(plan(after={"priority_time": 80.0}, before={"priority_time": 160.0}))
     assert not [name for name in shown if name.startswith("priority back")]
-    assert shown["|blocking"].columns == ("", "blocking", "this plan", "random order (mean of 0)")
+    assert shown["|blocking"].columns == ("", "blocking", "this plan")
 
 
 def test_what_is_back_at_once_has_no_lines() -> None:

@@ -48,7 +48,11 @@ def figures(schedule: Schedule, problem: RecoveryProblem, fidelity: Fidelity | N
 
 
 def held_against(
-    beside: Beside, problem: RecoveryProblem, until_s: float, fidelity: Fidelity | None = None
+    plan: Schedule | None,
+    beside: Beside,
+    problem: RecoveryProblem,
+    until_s: float,
+    fidelity: Fidelity | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the figures of what a plan is held against, and what the time did not last for.
 
@@ -56,10 +60,12 @@ def held_against(
     each step alone. ``random`` are the mean figures of random query orders, with how many ``orders`` that are, judged
     while the time lasts until *until_s*, a time of ``budget.now``: the mean of ``first_back_s`` is over the orders in
     which a query returns, that of ``last_back_s`` over those in which all do. None in place of what is not known. Where
+
+    A ``timeline`` is of the queries that are down at some time in the plan: those that only there give way are up.
     one of them lets no query return it counts as one that recovers nothing, through all failures stated.
     """
     never = cache(lambda: nothing_recovered(problem))
-    before = [_drawn_out(one or never(), problem, fidelity) for one in beside.blocking]
+    before = [_drawn_out(one or never(), plan, problem, fidelity) for one in beside.blocking]
     alone = beside.step_by_step
     judged: list[Figures] = []
     for one in beside.random:
@@ -71,14 +77,21 @@ def held_against(
         lacking.append(f"{len(judged)} of {beside.orders} random orders")
     return {
         "before": before[0] if before else None,
-        "step_by_step": None if alone is None else _drawn_out(alone, problem, fidelity),
+        "step_by_step": None if alone is None else _drawn_out(alone, plan, problem, fidelity),
         "random": _mean(judged) if judged else None,
     }, lacking
 
 
-def _drawn_out(schedule: Schedule, problem: RecoveryProblem, fidelity: Fidelity | None) -> dict[str, Any]:
+def _drawn_out(
+    schedule: Schedule, plan: Schedule | None, problem: RecoveryProblem, fidelity: Fidelity | None
+) -> dict[str, Any]:
     """Return the figures of a schedule with the priority that is back over time."""
-    rows = [[row["at_s"], row["priority"]] for row in timeline(schedule)]
+    asked = {} if plan is None else {outage.query: outage.priority for outage in plan.downtimes}
+    down = {outage.query for outage in schedule.downtimes}
+    up = sum(priority for query, priority in asked.items() if query not in down)
+    rows = [[row["at_s"], row["priority"] + up] for row in timeline(schedule)]
+    if up and (not rows or rows[0][0] > 0.0):
+        rows = [[0.0, up], *rows]
     return {**figures(schedule, problem, fidelity), "timeline": rows}
 
 

@@ -65,7 +65,7 @@ def infeasible(problem: RecoveryProblem, options: RecoveryOptions, setting: Sett
     if _fits(cost, problem):
         horizon = _horizon(problem, options, setting.planner, clock)
         if horizon is not None and horizon > problem.horizon_s:
-            reason = f"{start}, and there are {most:.6g}, but its restore ends at {horizon:g} s at the earliest"
+            reason = f"{start}, and there are {most:.6g}, but the first one is back after {horizon:g} s"
             return Infeasible(reason, "horizon", problem.horizon_s, horizon, f"--horizon {horizon:g}")
         if _confirmed(problem, options, replace(setting, planner=best_density), clock):
             reason = (
@@ -179,7 +179,7 @@ def _fits(cost: FloatArray, problem: RecoveryProblem) -> bool:
 
 def _horizon(problem: RecoveryProblem, options: RecoveryOptions, planner: Planner, clock: Budget) -> float | None:
     """Return a horizon, in whole seconds, within which the planner has a query back; None where it never has."""
-    limited = replace(_plain(options), time_limit_s=min(clock.left_s / 2.0, CONFIRM_S))
+    limited = replace(options, objective="priority", time_limit_s=min(clock.left_s / 2.0, CONFIRM_S))
     schedule = planner(replace(problem, horizon_s=math.inf), limited).answer
     times = [d.back_s for d in schedule.downtimes if d.back_s is not None] if schedule is not None else []
     return float(math.ceil(min(times))) if times else None

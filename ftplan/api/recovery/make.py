@@ -22,7 +22,7 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Objective, Plan, Warn, sound_bound
 from ftplan.model.problem import Problem
-from ftplan.model.tolerances import LEAST_SCALE, SOLVED
+from ftplan.model.tolerances import LEAST_SCALE, ROUNDING, SOLVED
 from ftplan.model.units import MB
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
@@ -134,6 +134,8 @@ def _objective(problem: RecoveryProblem, settings: RecoveryOptions, result: Resu
     if bound is not None:  # a sum over all time that ends near 0 is rounded as its parts are
         size = problem.horizon_s * float(problem.graph.per_task("priority").max(initial=0.0))
         bound = sound_bound(sense, value, bound, size if name == "priority-time" else 0.0)
+        if result.status == "optimal" and abs(bound - value) <= ROUNDING * max(1.0, abs(value)):
+            bound = value  # the same sum, added up in another order
     return Objective.of(name, sense, value, bound)
 
 
@@ -163,7 +165,7 @@ def _summary(
     if compared():
         beside = _beside(problem, settings, result)
         until_s = now() + HELD_AGAINST * max(0.0, end_s - now())
-        held, lacking = recovery_figures.held_against(beside, problem, until_s, fidelity)
+        held, lacking = recovery_figures.held_against(schedule, beside, problem, until_s, fidelity)
         if schedule is not None:
             sampled = recovery_figures.sampled(schedule, problem, samples, settings.seed, end_s)
             if wanted(problem, samples) and (sampled is None or sampled["samples"] < samples):

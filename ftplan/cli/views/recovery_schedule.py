@@ -82,7 +82,7 @@ def _rollback(summary: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def _beside(plan: Plan) -> Table:
     """Return the plan's figures beside those of blocking recovery, of each step alone, and of random orders."""
     columns = {name: plan.summary.get(name) or {} for name, _ in _COLUMNS}
-    shown = [name for name, _ in _COLUMNS if columns[name] or name != "step_by_step"]
+    shown = [name for name, _ in _COLUMNS if columns[name] or name in ("before", "after")]
     rows = [
         (text, *(columns[column].get(name) for column in shown))
         for name, text in _FIGURES

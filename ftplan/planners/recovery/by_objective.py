@@ -10,7 +10,7 @@ from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.horizon.fidelity_time import TasksInSums
 from ftplan.planners.recovery.horizon.priority_time import QueriesInSums
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.repair.method import Method, OverTime
+from ftplan.planners.recovery.repair.method import Method
 from ftplan.planners.recovery.repair.objectives import objective_of
 from ftplan.planners.recovery.repair.over_time import Repair, over_time
 from ftplan.planners.recovery.schedule.by_queries import by_queries
@@ -46,7 +46,7 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
     repair = Repair(problem, options, method, objective, budget, made)
     over_time(repair)
     results += repair.results
-    return _best(results, repair, objective, others.beside(alone.answer))
+    return _best(results, repair, others.beside(alone.answer))
 
 
 def _split(
@@ -61,14 +61,14 @@ def _split(
     ]
 
 
-def _best(results: Sequence[Result[Schedule]], repair: Repair, objective: OverTime, beside: Beside) -> Result[Schedule]:
+def _best(results: Sequence[Result[Schedule]], repair: Repair, beside: Beside) -> Result[Schedule]:
     """Return the best of all schedules, the first of equals, with the bound and what the clock cut short.
 
     Where all are infeasible that is the answer; where only some are, theirs are not considered.
     """
     limit = repair.limit
     bound = None if limit is None else abs(limit.most)
-    worths = [(objective.of_schedule(result.answer), result) for result in results if result.answer is not None]
+    worths = [(repair.worth_of(result.answer), result) for result in results if result.answer is not None]
     if not worths:
         return replace(results[0], bound=bound)
     worth, best = max(worths, key=lambda item: item[0])
@@ -79,7 +79,7 @@ def _best(results: Sequence[Result[Schedule]], repair: Repair, objective: OverTi
         beside = replace(beside, most_back=tuple(zip(at_s.tolist(), most.tolist(), strict=True)))
     answer = replace(answer, beside=beside)
     optimal = limit is not None and limit.most - worth <= ROUNDING * max(1.0, abs(worth))
-    repair.budget.cut |= repair.bound_cut and not optimal
-    cut = [w for result in results for w in result.warnings if w.code == "TIME_LIMIT"] or repair.budget.warnings()
-    warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *cut[:1])
+    stopped = any(w.code == "TIME_LIMIT" for result in results for w in result.warnings)
+    repair.budget.cut |= stopped or (repair.bound_cut and not optimal)
+    warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *repair.budget.warnings())
     return replace(best, status="optimal" if optimal else "feasible", answer=answer, bound=bound, warnings=warnings)

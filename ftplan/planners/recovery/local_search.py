@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 
+from ftplan.compiled import pays_within
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
@@ -82,15 +83,18 @@ def _tabu_search(core: SetUnionKnapsack, budget: Budget, seed: int, hint: BoolAr
     """Return the incumbent when the rounds, the patience or the clock have run out, shape (Q of the core,)."""
     instance, settings = tabu_instance(core), tabu_settings(core, budget)
     state = nothing_chosen(instance, seed)
-    rounds.search(instance, nothing_chosen(instance, seed), settings, 0)  # compiles
-    moves.fill(instance, state, 0.0)
-    rounds.record(state)
+    steps = float(settings.depth) * core.queries * min(settings.rounds, settings.patience)
+    fast = pays_within(rounds.search, steps, budget.left_s)
+    search = rounds.search if fast else rounds.search.plain
+    search(instance, nothing_chosen(instance, seed), settings, 0)  # compiles
+    (moves.fill if fast else moves.fill.plain)(instance, state, 0.0)
+    rounds.record.plain(state)
     if hint is not None:
         _adopt(instance, state, hint)
     count = FIRST_MOVES
     while True:
         before = time.perf_counter()
-        if rounds.search(instance, state, settings, count) or budget.over():
+        if search(instance, state, settings, count) or budget.over():
             return state.best
         count = max(1, int(count * min(2.0, LOOK_S / max(time.perf_counter() - before, 1e-9))))
 
@@ -98,11 +102,11 @@ def _tabu_search(core: SetUnionKnapsack, budget: Budget, seed: int, hint: BoolAr
 def _adopt(instance: TabuInstance, state: TabuState, hint: BoolArray) -> None:
     """Begin with the hint where it is better than the greedy choice."""
     for query in np.flatnonzero(state.best & ~hint):
-        moves.take(instance, state, int(query))
+        moves.take.plain(instance, state, int(query))
     for query in np.flatnonzero(hint & ~state.best):
-        moves.put(instance, state, int(query))
+        moves.put.plain(instance, state, int(query))
     if state.counts[moves.COST] <= instance.limit:
-        rounds.record(state)
+        rounds.record.plain(state)
 
 
 def _unit(total: float, digits: int) -> float:

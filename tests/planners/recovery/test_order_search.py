@@ -108,11 +108,20 @@ def test_more_passes_never_lose_more_and_the_same_seed_gives_the_same(seed: int)
 
 
 @pytest.mark.parametrize("prefetch", [True, False])
-def test_compiled_and_plain_lists_are_the_same(monkeypatch: pytest.MonkeyPatch, prefetch: bool) -> None:
+def test_compiled_and_plain_ways_are_the_same(monkeypatch: pytest.MonkeyPatch, prefetch: bool) -> None:
     instances = [at_first(random_repair(seed, 8, 3), prefetch) for seed in range(8)]
-    plain = [list_schedule(instance) for instance in instances]
-    monkeypatch.setattr("ftplan.compiled.SMALL_WORK", -1)
-    assert all(same(list_schedule(item), placement) for item, placement in zip(instances, plain, strict=True))
+
+    def placed() -> list[RepairPlacement]:
+        lists = [list_schedule(instance) for instance in instances]
+        pairs = zip(instances, lists, strict=True)
+        return lists + [search_orders(instance, start, Budget(600.0, 2), 1) for instance, start in pairs]
+
+    found = []
+    for fast in (False, True):
+        for module in ("list_schedule", "order_search"):
+            monkeypatch.setattr(f"ftplan.planners.recovery.repair.{module}.pays_within", lambda *_, fast=fast: fast)
+        found.append(placed())
+    assert all(same(a, b) for a, b in zip(*found, strict=True))
 
 
 def test_any_start_is_taken_as_it_is_or_bettered() -> None:

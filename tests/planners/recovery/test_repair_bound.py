@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ftplan.metrics.recovery_time import RecoveryDelays
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
@@ -37,6 +38,36 @@ def test_nothing_loses_less_than_the_bound(seed: int) -> None:
 def test_no_schedule_loses_less_where_more_fails_later(seed: int) -> None:
     asked = random_burst(seed)
     assert bound_of(asked) <= least_at_random(asked, 12) * (1.0 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_no_schedule_loses_less_where_failures_send_all_tasks_back(seed: int) -> None:
+    asked = replace(random_burst(seed), rolls_back=True)
+    assert bound_of(asked) <= least_at_random(asked, 12) * (1.0 + 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("first_s", [0.0, 30.0])
+@pytest.mark.parametrize("catch_up", [1.0, 20.0])
+def test_what_goes_back_catches_up_since_the_incident_began(first_s: float, catch_up: float) -> None:
+    """Two queries of a task each; one fails, then the other, and both go back; there is one way to recover.
+
+    Slowly catching up, the first is not back when the second fails, and both go back to before the first failure.
+    """
+    nodes: list[str] = []
+    failures = [(first_s, "task:one/0", nodes, ["one/0"]), (100.0, "task:other/0", nodes, ["other/0"])]
+    asked = problem(
+        graph([{"id": "one"}, {"id": "other"}], []),
+        [] if first_s else ["one/0"],
+        {"a": 0.0 if first_s else 1.0, "b": 0.0},
+        homes={"other/0": "b", **({"one/0": "a"} if first_s else {})},
+        failures=failures if first_s else failures[1:],
+        horizon_s=5000.0,
+        delays=RecoveryDelays(restart_s=5.0, catch_up=catch_up),
+        rolls_back=True,
+    )
+    made = construct_schedule(asked, RecoveryOptions(), by_queries(best_density_step)).answer
+    assert made is not None
+    assert bound_of(asked) == pytest.approx(priority_time_of(made, asked), rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(12))

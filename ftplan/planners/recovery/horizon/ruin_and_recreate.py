@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
-from ftplan.compiled import SMALL_WORK
+from ftplan.compiled import pays_within
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.horizon import ruin_and_recreate_moves as moves
@@ -26,8 +28,8 @@ HOT, COLD = 0.1, 0.0005
 def insert_in_order(problem: TimeIndexedKnapsack, order: IntArray) -> IntArray:
     """Return the steps when queries in some order each go to the earliest step by which they fit, shape (Q,)."""
     solution = _empty(problem)
-    small = problem.entries * problem.steps <= SMALL_WORK
-    construct = moves.construct.plain if small else moves.construct
+    work = problem.entries * problem.steps
+    construct = moves.construct if pays_within(moves.construct, work, inf) else moves.construct.plain
     construct(_instance(problem), solution, order)
     return solution.step
 
@@ -44,6 +46,9 @@ def ruin_and_recreate(problem: TimeIndexedKnapsack, step: IntArray, budget: Budg
     instance, solution = _instance(problem), _empty(problem)
     _load(problem, instance, solution, step)
     rounds = min(MOST_ROUNDS, problem.knapsack.queries * budget.passes(ROUNDS_PER_QUERY))
+    if not pays_within(moves.anneal, inf, budget.left_s) and budget.iterations is None:
+        budget.cut = True  # compiling alone would take longer than there is time
+        return step
     _anneal(problem, instance, solution, 0, seed, 0.0, 0.0)  # compiles: not search time
     each = MOVED * (problem.entries / problem.knapsack.queries + 2 * problem.steps)
     chunk = max(20, min(CHUNK, int(CHUNK_WORK / each)))

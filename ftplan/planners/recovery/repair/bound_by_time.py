@@ -68,11 +68,12 @@ def stairs(repair: Foreseen, budget: Budget) -> Stairs:
 
 
 def waiting(repair: Foreseen, epoch: Epoch) -> BoolArray:
-    """Return which queries need some task back in an epoch, shape (Q,)."""
+    """Return which queries need some task back in an epoch, or wait for tasks that went back, shape (Q,)."""
     queries = repair.queries
     needed = np.zeros(queries.bundles, dtype=np.bool_)
     needed[queries.bundle[epoch.needed]] = True
-    return np.bincount(queries.row, needed[queries.member], queries.queries) > 0
+    missing = np.bincount(queries.row, needed[queries.member], queries.queries) > 0
+    return np.asarray(missing | (epoch.again_s > epoch.from_s))
 
 
 def query_up_s(repair: Foreseen, epoch: Epoch) -> FloatArray:
@@ -80,7 +81,7 @@ def query_up_s(repair: Foreseen, epoch: Epoch) -> FloatArray:
     queries = repair.queries
     of_bundle = np.zeros(queries.bundles)
     np.maximum.at(of_bundle, queries.bundle, np.where(epoch.needed, repair.up_s(epoch), 0.0))
-    up_s = np.full(queries.queries, epoch.from_s)
+    up_s = np.maximum(epoch.from_s, epoch.again_s)
     np.maximum.at(up_s, queries.row, of_bundle[queries.member])
     return up_s
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.recovery.problem import RecoveryProblem
+from ftplan.planners.recovery.repair.rollbacks import Rollbacks
 from ftplan.planners.recovery.schedule.decision_points import decision_points
 from ftplan.planners.recovery.schedule.repair_state import RepairState
 
@@ -25,7 +26,8 @@ class Epoch:
     """The time between two stated failures, ``[from_s, until_s)``, for J tasks and H hosts.
 
     A query is up at a time of it only if all its tasks of ``needed`` run on hosts that live, started after
-    ``since_s``, and have caught up.
+    ``since_s``, and have caught up. Where its failure sends all tasks back to the last checkpoint those of ``needed``
+    start again, and no query is up before ``again_s``.
     """
 
     from_s: float
@@ -36,6 +38,7 @@ class Epoch:
     down_s: FloatArray  # (J,) not up to date since then at the latest
     lives: BoolArray  # (H,) arrives before its end and does not fail before
     room: FloatArray  # (H,) cores
+    again_s: FloatArray  # (Q,) when the tasks of a query have caught up that went back, 0 where none did
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +179,7 @@ def foreseen(problem: RecoveryProblem, parallel: bool = False) -> Foreseen:
         problem=problem,
         parallel=parallel,
         queries=queries,
-        epochs=tuple(walk.epochs(task, grain, may_stop, extra)),
+        epochs=tuple(walk.epochs(queries, grain, may_stop, extra)),
         there_s=walk.there_s,
         cost=cost,
         grain=grain,
@@ -209,6 +212,7 @@ class _Walk:
         self.there_s[: problem.live_hosts] = 0.0
         self._gone_s = np.full(len(problem.hosts), np.inf)
         self._end_s = problem.horizon_s
+        self._goes_back_s = {0.0} if problem.failed.any() else set()  # when a task that runs is lost for sure
         for point in decision_points(problem):
             if point.failures and len(self._times) >= MOST_EPOCHS:
                 self._end_s = min(self._end_s, point.at_s)
@@ -216,6 +220,7 @@ class _Walk:
             for event in point.failures:
                 before = state.there.copy()
                 struck = state.fail(event)
+                self._goes_back_s |= {event.at_s} if struck.any() else set()
                 self._gone_s[before & ~state.there] = event.at_s
                 since = self._since[-1].copy()
                 since[struck] = event.at_s
@@ -238,9 +243,9 @@ class _Walk:
         self._room.append(state.room.copy())
         self._there.append(state.there.copy())
 
-    def epochs(self, task: IntArray, grain: FloatArray, may_stop: BoolArray, extra: FloatArray) -> list[Epoch]:
+    def epochs(self, queries: FailedQueries, grain: FloatArray, may_stop: BoolArray, extra: FloatArray) -> list[Epoch]:
         """Return the time between failures, up to the horizon; *extra* are cores that may be freed, shape (H,)."""
-        epochs = []
+        epochs, task, back = [], queries.task, Rollbacks(self._problem, self._goes_back_s)
         horizon_s = self._end_s
         ends = [*self._times[1:], horizon_s]
         rooms = np.maximum(np.array(self._room), 0.0) + extra
@@ -258,5 +263,9 @@ class _Walk:
             lives = (self.there_s < min(until_s, horizon_s)) & (self._gone_s > from_s)
             needed = struck | may_stop[task]
             since_s = np.where(struck, np.maximum(since_s, self._noticed_s[task]), 0.0)
-            epochs.append(Epoch(from_s, min(until_s, horizon_s), needed, struck, since_s, down_s, lives, rooms[k]))
+            since_s, down_s = back.fail(from_s, self._down[k], task, since_s, down_s)
+            again_s = back.up_s[queries.query]
+            epochs.append(
+                Epoch(from_s, min(until_s, horizon_s), needed, struck, since_s, down_s, lives, rooms[k], again_s)
+            )
         return epochs

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ftplan.compiled import pays_to_compile
+from math import inf
+
+from ftplan.compiled import pays_within
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair import query_moves as moves
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement
@@ -22,8 +24,9 @@ def list_schedule(instance: RepairInstance, budget: Budget | None = None) -> Rep
     repair = arrays_of(instance)
     placed = empty(repair)
     best: RepairPlacement | None = None
-    least = float("inf")
-    construct = moves.construct if pays_to_compile(size(repair)) else moves.construct.plain
+    least = inf
+    left_s = inf if budget is None else budget.left_s
+    construct = moves.construct if pays_within(moves.construct, size(repair), left_s) else moves.construct.plain
     for order in orders(repair):
         for way in (LATEST, TIGHTEST, SOONEST):
             if best is not None and budget is not None and budget.over():

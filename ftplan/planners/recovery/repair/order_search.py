@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.compiled import pays_to_compile
+from ftplan.compiled import pays_within
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.repair import order_annealing, query_moves
@@ -21,10 +21,12 @@ from ftplan.planners.recovery.repair.sums_start import order_in_sums
 #: Rounds for each query and pass; passes in all where nothing else limits them.
 ROUNDS_PER_PASS, PASSES = 20, 127
 MOST_ROUNDS = 3_000_000
+#: Queries up to which it ends when so many cycles in a row brought nothing, after so many rounds.
+FEW, IDLE, SOON = 24, 2, 2_000
 #: Elementary steps of a round where hardly anything failed.
 ROUND_WORK = 100
-#: Rounds between looks at the clock, at most; elementary steps that they may take, about a fifth of a second.
-CHUNK, CHUNK_WORK = 5_000, 20_000_000
+#: Rounds between looks at the clock, at most; elementary steps that they may take: few, as they may not be compiled.
+CHUNK, CHUNK_WORK = 200, 2_000_000
 #: Temperature at the start and the end, in losses of a mean query.
 HOT, COLD = 0.03, 0.0003
 #: Queries from which on an order in sums is tried first, for a share of the time or so many passes.
@@ -36,24 +38,29 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
 
     Simulated annealing over rounds of ruin and recreate ([Schrimpf2000]) in cycles, each as long as all before it
     together; no guarantee. ``budget.iterations`` bounds the passes over the queries; more passes go on where fewer
-    end, so that they never lose more. The clock may end a cycle early, which then cools down sooner. Many queries start
-    from their order in sums where that is better than *start*.
+    end, so that they never lose more. The clock may end a cycle early, which then cools down sooner. Few queries end
+    where cycles bring nothing; many start from their order in sums where that is better than *start*.
     """
     if len(instance.host) == 0 or value(instance, start) <= 0.0:
         return start
     repair = arrays_of(instance)
     cycle = ROUNDS_PER_PASS * repair.of_query.shape[1]
     total = min(MOST_ROUNDS, cycle * budget.passes(PASSES))
-    search = _Search(repair, seed, value(instance, start), plain=not pays_to_compile(total * ROUND_WORK))
+    few = repair.of_query.shape[1] <= FEW
+    steps = min(total, SOON) * ROUND_WORK if few else total * ROUND_WORK
+    compiled = pays_within(order_annealing.anneal, steps, budget.left_s)
+    search = _Search(repair, seed, value(instance, start), plain=not compiled)
     search.load(start)
     if repair.of_query.shape[1] >= MANY and total > 0:
         passes = None if budget.iterations is None else PASSES_IN_SUMS  # the same however many follow
         part = replace(budget.part(IN_SUMS), iterations=passes)
         search.try_order(order_in_sums(instance, part, seed))
         budget.cut |= part.cut
-    done = 0
-    while done < total and not budget.over():
+    done = idle = 0
+    while done < total and not budget.over() and not (few and idle >= IDLE and done >= SOON):
+        least = search.least
         search.cycle(cycle, min(cycle, total - done), budget)
+        idle = 0 if search.least < least else idle + 1
         done += cycle
         cycle *= 2
     best = best_of(repair, search.placed)
@@ -77,6 +84,11 @@ class _Search:
         )
         self._unit = loss / queries
         self._chunk = max(20, min(CHUNK, CHUNK_WORK // _round_steps(repair)))
+
+    @property
+    def least(self) -> float:
+        """What the best placement so far loses."""
+        return float(self.placed.loss[1])
 
     def load(self, start: RepairPlacement) -> None:
         """Start from a placement."""

@@ -22,6 +22,8 @@ from ftplan.planners.result import Result
 #: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
 #: search before a model and for the model.
 FIRST_BOUND, PLANNED, FEW, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
+#: Share of the time for the first bound where the work is bounded: what the clock cuts is not the same in the next run.
+BOUNDED = 0.5
 #: Seconds that the first bound may take of a short time.
 LEAST_BOUND_S = 0.2
 #: Share of the time left for all planning where failures come later: what is hard then is the bound.
@@ -49,6 +51,7 @@ class Repair:
     limit: Limit | None = None
     results: list[Result[Schedule]] = field(default_factory=list)
     bound_cut: bool = False  # whether the clock ended a bound, which is of no matter where one is reached
+    _worths: dict[int, tuple[Schedule, float]] = field(default_factory=dict)  # by identity, which the schedule keeps
 
     @property
     def is_planned(self) -> bool:
@@ -64,11 +67,17 @@ class Repair:
     @property
     def worth(self) -> float:
         """What the best schedule is worth."""
-        return max(map(self.objective.of_schedule, self.schedules), default=float("-inf"))
+        return max(map(self.worth_of, self.schedules), default=float("-inf"))
+
+    def worth_of(self, schedule: Schedule) -> float:
+        """Return what a schedule is worth, without asking again."""
+        if id(schedule) not in self._worths:
+            self._worths[id(schedule)] = schedule, self.objective.of_schedule(schedule)
+        return self._worths[id(schedule)][1]
 
     def gains(self, schedule: Schedule) -> bool:
         """Return whether a schedule is worth more than recovering nothing."""
-        return self.objective.of_schedule(schedule) > self.nothing + ROUNDING * max(1.0, abs(self.nothing))
+        return self.worth_of(schedule) > self.nothing + ROUNDING * max(1.0, abs(self.nothing))
 
     @cached_property
     def nothing(self) -> float:
@@ -86,8 +95,9 @@ def over_time(repair: Repair) -> None:
     Where nothing fails later the placement at step 0 is worth what its schedule is, and one is planned. Else several
     schedules are made in full, each planned anew at every failure, which it does not foresee.
     """
-    whole = _bound(repair, max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(repair.budget.left_s, LEAST_BOUND_S))))
-    if repair.is_planned and not repair.reached(repair.worth):
+    whole = _bound(repair, _first_share(repair.budget))
+    in_time = not repair.schedules or not repair.budget.over()
+    if repair.is_planned and in_time and not repair.reached(repair.worth):
         if repair.problem.may_pause:
             _let_give_way(repair)
         if repair.problem.failures:
@@ -96,6 +106,13 @@ def over_time(repair: Repair) -> None:
             _plan_once(repair)
     if not whole and not repair.reached(repair.worth) and not repair.budget.over():
         _bound(repair, 1.0)
+
+
+def _first_share(budget: Budget) -> float:
+    """Return the share of the time for the first bound, at which bounded work ends by itself."""
+    if budget.iterations is not None:
+        return BOUNDED
+    return max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(budget.left_s, LEAST_BOUND_S)))
 
 
 def _bound(repair: Repair, share: float) -> bool:
@@ -119,7 +136,7 @@ def _plan_once(repair: Repair) -> None:
         return
     most = solved.most
     if problem.rolls_back:  # queries that lost no task are down for a time that no placement changes
-        most += repair.objective.of_schedule(made) - repair.objective.of_placement(instance, solved.placement)
+        most += repair.worth_of(made) - repair.objective.of_placement(instance, solved.placement)
     repair.bound_by(most)
 
 
@@ -141,7 +158,7 @@ def _plan_anew(repair: Repair) -> None:
     _carry_out(repair, WholeRepair(_planner(repair, whole.part(ANEW)), options.prefetch))
     if not (method.search or method.model) or repair.reached(repair.worth):
         return
-    start = max(repair.schedules, key=repair.objective.of_schedule, default=None)
+    start = max(repair.schedules, key=repair.worth_of, default=None)
     if start is not None:
         part = whole.part(TRIED)
         found = tried_orders(problem, options, start, repair.objective.of_schedule, part)

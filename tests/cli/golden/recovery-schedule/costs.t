@@ -70,7 +70,7 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   OBJECTIVE_DIFFERS  objective.value         the plan states priority-time 37.8125, what it holds is worth 37.7083333333
   OBJECTIVE_DIFFERS  objective.bound         the plan is worth 37.7083333333, less than its bound 37.8125
   GAP_DIFFERS        objective.scale         the plan states a scale of 37.8125, value and bound have 37.7083333333
-  GAP_DIFFERS        objective.gap           the plan states a gap of 1.69120915619e-15, value and bound lie 0.00276243093923 apart
+  GAP_DIFFERS        objective.gap           the plan states a gap of 0, value and bound lie 0.00276243093923 apart
   STATUS_DIFFERS     status                  the status is optimal, but the gap is 0.00276243
   6 violation(s); held to: capacity, arrivals, whole-queries
   not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step
