@@ -20,22 +20,19 @@ from ftplan.api.replication.options import TaskReplicationOptions
 from ftplan.api.replication.problem import PreparedReplication
 from ftplan.api.replication.recovery_cases import RecoveryCase, recovery_cases
 from ftplan.api.replication.recovery_figures import with_recovery
+from ftplan.api.replication.recovery_relaxation import relaxed
 from ftplan.errors import FtplanError
-from ftplan.metrics.recovery_time import AT_ONCE
 from ftplan.metrics.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
 from ftplan.metrics.replication_problem import NodeByTask, ReplicationProblem
-from ftplan.model.failed_queries import FailedQueries, failed_queries
+from ftplan.model.failed_queries import failed_queries
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Objective, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.best_density import best_density, best_density_step
-from ftplan.planners.recovery.horizon.time_indexed import TimeIndexedKnapsack, expected_arrivals, time_indexed
-from ftplan.planners.recovery.horizon.time_indexed_bound import capacity_with_failures, step_bounds
-from ftplan.planners.recovery.horizon.time_indexed_model import single_step_bounds
 from ftplan.planners.recovery.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.schedule.body import body
 from ftplan.planners.recovery.schedule.by_queries import by_queries
@@ -43,12 +40,12 @@ from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.decision_points import decision_points
 from ftplan.planners.recovery.schedule.downtime import DowntimeLog
 from ftplan.planners.recovery.schedule.repair_state import RepairState
-from ftplan.planners.recovery.schedule.schedule import Schedule, State, Step
+from ftplan.planners.recovery.schedule.schedule import Schedule, Step
 from ftplan.planners.recovery.schedule.score import priority_time_of
 from ftplan.planners.replication.changes import too_few_changes
 from ftplan.planners.replication.choice import ReplicationPlanner
 from ftplan.planners.replication.deployment import deployed
-from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation, Outages
+from ftplan.planners.replication.models.downtime_relaxation import CaseRelaxation
 from ftplan.planners.replication.planner import Replication, ReplicationOptions
 from ftplan.planners.replication.recovery_savings import DowntimeModel, levels, recovery_savings
 from ftplan.planners.result import Result
@@ -205,7 +202,7 @@ class FollowingRecovery:
         for number, (share, question) in enumerate(pairs):
             part = clock.part(1.0 / (len(pairs) - number))
             assert question is not None
-            made.append(_relaxed(share, question, ids, beyond, part))
+            made.append(relaxed(share, question, ids, beyond, part))
             clock.cut |= part.cut
         return tuple(made)
 
@@ -243,88 +240,6 @@ def _nothing_recovered(problem: RecoveryProblem) -> Schedule:
         begun = number == 0 or bool(rolled_back)
         steps.append(Step(point.at_s, point.trigger(problem), 0.0, 0.0, none, begun, (), (), rolled_back))
     return Schedule(tuple(steps), downtimes.ended(steps[-1].at_s, queries, repair), ())
-
-
-def _relaxed(
-    weight: float, question: RecoveryQuestion, ids: Sequence[str], beyond: float, clock: Budget
-) -> CaseRelaxation:
-    """Return a case as the bound sees it."""
-    asked = question.with_replicas(())
-    problem = replace(asked, delays=AT_ONCE)  # what they take is counted task by task
-    graph, priority = problem.graph, problem.graph.per_task("priority")
-    queries = failed_queries(graph, problem.failed)
-    repair = RepairState(problem)
-    state = repair.observe(0, 0.0, queries, problem.arrivals)
-    lasting = not problem.failures
-    knapsack, times = time_indexed(state, parallel=not lasting)
-    if not lasting or beyond > 0.0:
-        knapsack = replace(knapsack, release=np.zeros_like(knapsack.release), capacity=knapsack.capacity + beyond)
-    free = (_free(state, times) if lasting else capacity_with_failures(state, times)) + beyond
-    fails_s = np.array([0.0 if name in question.failed.nodes else np.inf for name in ids])
-    later, before = [], set(queries.query.tolist())
-    for event in problem.failures:
-        struck = repair.fail(event)
-        fails_s[[name in event.nodes and np.isinf(at_s) for name, at_s in zip(ids, fails_s, strict=True)]] = event.at_s
-        hit = failed_queries(graph, struck)
-        fresh = ~np.isin(hit.query, list(before))
-        before |= set(hit.query.tolist())
-        if fresh.any() and event.at_s < problem.horizon_s:
-            later.append(Outages(event.at_s, _only(hit, fresh), priority[hit.query[fresh]]))
-    return CaseRelaxation(
-        weight=weight,
-        start=Outages(0.0, queries, priority[queries.query]),
-        later=tuple(later),
-        fails_s=fails_s,
-        restore_s=_restores(asked),
-        release=knapsack.release,
-        usable=knapsack.capacity if lasting else free,
-        free=free,
-        most=_most(knapsack, free, lasting, clock),
-        span_s=knapsack.span,
-        lasting=lasting,
-    )
-
-
-def _most(knapsack: TimeIndexedKnapsack, free: FloatArray, lasting: bool, clock: Budget) -> FloatArray:
-    """Return the most priority that can be whole by each step, shape (K,): replicas take cores as restores do."""
-    if not lasting:
-        return step_bounds(knapsack, free, clock)
-    most = step_bounds(knapsack, knapsack.capacity, clock)
-    never = np.full(knapsack.knapsack.queries, knapsack.steps, dtype=np.int64)
-    return single_step_bounds(knapsack, never, most, clock, 0)
-
-
-def _free(state: State, times: FloatArray) -> FloatArray:
-    """Return the cores that are free by each step, whatever the sizes of tasks, shape (K,)."""
-    at_s, room = expected_arrivals(state)
-    arrived = np.bincount(np.searchsorted(times, at_s), room, minlength=len(times))
-    return np.asarray(state.capacity + np.cumsum(arrived), dtype=np.float64)
-
-
-def _only(queries: FailedQueries, kept: BoolArray) -> FailedQueries:
-    """Return some of the failed queries; bundles stay as they are."""
-    rows = kept[queries.row]
-    counts = np.diff(queries.start)[kept]
-    start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return replace(queries, query=queries.query[kept], start=start, member=queries.member[rows])
-
-
-def _restores(problem: RecoveryProblem) -> FloatArray:
-    """Return after how long each task has caught up at the earliest, shape (T,).
-
-    It is restored at once, on the node that holds most of its state.
-    """
-    delays = problem.delays
-    started = np.full(problem.graph.tasks, delays.starts(0.0, 0.0))
-    if problem.state_bytes is None or not problem.bandwidth_bytes_s:
-        return delays.caught_up(started, 0.0)
-    near = np.zeros(problem.graph.tasks)
-    for (task, _), held in problem.local_bytes.items():
-        near[task] = max(near[task], held)
-    size = np.maximum(problem.state_bytes - near, 0.0)
-    lane = problem.bandwidth_bytes_s / problem.restores_at_once
-    fetched_s = np.where(size > 0.0, problem.delay_s + size / lane, 0.0)
-    return delays.caught_up(started + fetched_s, 0.0)
 
 
 def by_recovery(
