@@ -61,7 +61,7 @@ def test_the_most_fidelity_may_be_without_any_whole_query() -> None:
         model = fidelity_model(problem.graph, rates(problem.graph))
         result = exact(problem, RecoveryOptions("fidelity-time", time_limit_s=600.0, iterations=5))
         nothing = fidelity_time_of(nothing_recovered(problem), problem, model)
-        most = max(nothing, most_fidelity(problem, at_start(problem), model))
+        most = max(nothing, most_fidelity(problem, at_first(problem), model))
         if result.answer is None:
             assert most == pytest.approx(nothing), seed
             continue
