@@ -87,16 +87,23 @@ def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> li
     return [Warn("ORDER_GAINS_NOTHING", text)]
 
 
-def bound_warnings(problem: RecoveryProblem) -> list[Warn]:
-    """Say what the bound of an objective over time knows and a plan does not: the failures to come."""
+def bound_warnings(problem: RecoveryProblem, objective: str, proven: bool) -> list[Warn]:
+    """Say what the bound of an objective over time knows and a plan does not, the failures to come; or the reverse."""
+    warnings = []
     later = {event.at_s for event in problem.failures}
-    if len(later) <= (0 if problem.failed.any() else 1):
-        return []
-    text = (
-        "the bound is a clairvoyant's: it knows the failures stated for later, which no step of a plan foresees; the "
-        "gap may be smaller than it says"
-    )
-    return [Warn("CLAIRVOYANT_BOUND", text)]
+    if len(later) > (0 if problem.failed.any() else 1):
+        text = (
+            "the bound is a clairvoyant's: it knows the failures stated for later, which no step of a plan foresees; "
+            "the gap may be smaller than it says"
+        )
+        warnings.append(Warn("CLAIRVOYANT_BOUND", text))
+    if problem.rolls_back and not proven and (objective == "fidelity-time" or problem.may_pause):
+        text = (
+            "the bound does not know that failures send all tasks of a job that is not deterministic back to the last "
+            "checkpoint; the gap may be much smaller than it says"
+        )
+        warnings.append(Warn("BOUND_WITHOUT_ROLLBACKS", text))
+    return warnings
 
 
 def _restores(problem: RecoveryProblem) -> list[Warn]:
