@@ -78,3 +78,10 @@ def test_a_bound_that_does_not_know_what_goes_back_is_named() -> None:
     assert "BOUND_WITHOUT_ROLLBACKS" in codes(objective="fidelity-time")
     assert "BOUND_WITHOUT_ROLLBACKS" not in codes()
     assert "BOUND_WITHOUT_ROLLBACKS" not in codes(objective="fidelity-time", deterministic=True)
+
+
+def test_the_bound_knows_that_all_goes_back() -> None:
+    """Up to the failure at 10 s only q/0 is down, then all that wait for their state once more."""
+    objective = planned(10.0)[0].objective
+    assert objective is not None
+    assert objective.bound == pytest.approx(objective.value, rel=1e-5)
