@@ -69,3 +69,19 @@ def test_a_bound_that_knows_what_comes_is_named() -> None:
     codes = {warning.code for warning in planned(10.0)[0].warnings}
     assert "CLAIRVOYANT_BOUND" in codes
     assert "CLAIRVOYANT_BOUND" not in {warning.code for warning in planned(10.0, objective="priority")[0].warnings}
+
+
+def test_a_bound_that_does_not_know_what_goes_back_is_named() -> None:
+    def codes(**options: Any) -> set[str]:
+        return {warning.code for warning in planned(10.0, **options)[0].warnings}
+
+    assert "BOUND_WITHOUT_ROLLBACKS" in codes(objective="fidelity-time")
+    assert "BOUND_WITHOUT_ROLLBACKS" not in codes()
+    assert "BOUND_WITHOUT_ROLLBACKS" not in codes(objective="fidelity-time", deterministic=True)
+
+
+def test_the_bound_knows_that_all_goes_back() -> None:
+    """Up to the failure at 10 s only q/0 is down, then all that wait for their state once more."""
+    objective = planned(10.0)[0].objective
+    assert objective is not None
+    assert objective.bound == pytest.approx(objective.value, rel=1e-5)

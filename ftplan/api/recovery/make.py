@@ -71,7 +71,7 @@ def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptio
     said = of_command(result.warnings, command.time_limit_s)
     warnings = _warnings(problem, recovery, said, summary, options.objective)
     if result.bound is not None and options.objective != "priority":
-        cut += bound_warnings(recovery)
+        cut += bound_warnings(recovery, options.objective, result.status == "optimal")
     return Plan(
         kind=RECOVERY_SCHEDULE.name,
         algorithm=planner.name,

@@ -88,15 +88,21 @@ def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> li
     return [Warn("ORDER_GAINS_NOTHING", text)]
 
 
-def bound_warnings(problem: RecoveryProblem) -> list[Warn]:
+def bound_warnings(problem: RecoveryProblem, objective: str, proven: bool) -> list[Warn]:
     """Say what the bound of an objective over time knows and a plan does not, and what it does not know itself."""
     warnings = _clairvoyant(problem)
-    if problem.may_pause and not stops_at_once(problem):
+    if problem.may_pause and not stops_at_once(problem) and not proven:
         text = (
             "the bound takes what may give way as moved at no cost, at any time, where failures come later, tasks go "
             "back to a checkpoint or take time to start: it is weak, and the gap may be much smaller than it says"
         )
         warnings.append(Warn("WEAK_BOUND", text))
+    if problem.rolls_back and not proven and (objective == "fidelity-time" or problem.may_pause):
+        text = (
+            "the bound does not know that failures send all tasks of a job that is not deterministic back to the last "
+            "checkpoint; the gap may be much smaller than it says"
+        )
+        warnings.append(Warn("BOUND_WITHOUT_ROLLBACKS", text))
     return warnings
 
 

@@ -53,7 +53,7 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     restores = bool((repair.far_s > 0.0).any())
     apart = restores or len(repair.cost) <= FEW  # otherwise more is to be had of the sums
     if budget.iterations == 0:
-        return RepairBound(lost, steps.at_s, steps.most, steps.asked)
+        return RepairBound(lost + repair.beside, steps.at_s, steps.most, steps.asked)
     if apart:
         part = budget.part(SOLVED)
         steps = solved(repair, steps, part)
@@ -63,4 +63,4 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     budget.cut |= part.cut
     if apart:
         lost = max(lost, linked_bound(repair, steps, budget))
-    return RepairBound(lost, steps.at_s, steps.most, steps.asked)
+    return RepairBound(lost + repair.beside, steps.at_s, steps.most, steps.asked)

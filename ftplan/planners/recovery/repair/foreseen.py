@@ -59,6 +59,7 @@ class Foreseen:
     catch_up: FloatArray  # (J,)
     priority: FloatArray  # (Q,)
     pool: float | None  # cores that the hosts of the start have together, None without a cap
+    beside: float  # priority × seconds for which queries are down that lose no task, as all go back
 
     @cached_property
     def far_s(self) -> FloatArray:
@@ -175,11 +176,12 @@ def foreseen(problem: RecoveryProblem, parallel: bool = False) -> Foreseen:
         np.add.at(extra, problem.home[settled], problem.cost[settled])
         spare = problem.standby >= 0
         np.add.at(extra, problem.standby[spare], problem.cost[spare])
+    epochs = tuple(walk.epochs(queries, grain, may_stop, extra))
     return Foreseen(
         problem=problem,
         parallel=parallel,
         queries=queries,
-        epochs=tuple(walk.epochs(queries, grain, may_stop, extra)),
+        epochs=epochs,
         there_s=walk.there_s,
         cost=cost,
         grain=grain,
@@ -187,6 +189,7 @@ def foreseen(problem: RecoveryProblem, parallel: bool = False) -> Foreseen:
         catch_up=np.broadcast_to(np.asarray(catch_up, dtype=np.float64), len(task)),
         priority=problem.graph.per_task("priority")[queries.query],
         pool=None if problem.capacity is None else problem.capacity + float(extra[: problem.live_hosts].sum()),
+        beside=walk.beside,
     )
 
 
@@ -232,6 +235,7 @@ class _Walk:
                 state.arrive(arrival.host)
                 self.there_s[arrival.host] = min(self.there_s[arrival.host], point.at_s)
         self.ever = state.down.copy()
+        self.beside = 0.0
 
     def _add(self, at_s: float, state: RepairState, since: FloatArray) -> None:
         if at_s <= self._times[-1]:
@@ -246,6 +250,8 @@ class _Walk:
     def epochs(self, queries: FailedQueries, grain: FloatArray, may_stop: BoolArray, extra: FloatArray) -> list[Epoch]:
         """Return the time between failures, up to the horizon; *extra* are cores that may be freed, shape (H,)."""
         epochs, task, back = [], queries.task, Rollbacks(self._problem, self._goes_back_s)
+        rest = np.where(self._problem.graph.output, self._problem.graph.per_task("priority"), 0.0)
+        rest[queries.query] = 0.0
         horizon_s = self._end_s
         ends = [*self._times[1:], horizon_s]
         rooms = np.maximum(np.array(self._room), 0.0) + extra
@@ -265,6 +271,7 @@ class _Walk:
             since_s = np.where(struck, np.maximum(since_s, self._noticed_s[task]), 0.0)
             since_s, down_s = back.fail(from_s, self._down[k], task, since_s, down_s)
             again_s = back.up_s[queries.query]
+            self.beside += float(rest @ np.maximum(np.minimum(back.up_s, min(until_s, horizon_s)) - from_s, 0.0))
             epochs.append(
                 Epoch(from_s, min(until_s, horizon_s), needed, struck, since_s, down_s, lives, rooms[k], again_s)
             )

@@ -24,6 +24,11 @@ class Rollbacks:
             np.broadcast_to(np.asarray(array, dtype=np.float64), problem.graph.tasks)
             for array in problem.delays.of_tasks(np.arange(problem.graph.tasks))
         )
+        size = np.zeros(problem.graph.tasks) if problem.state_bytes is None else problem.state_bytes.copy()
+        for (task, _), there in problem.local_bytes.items():
+            if problem.state_bytes is not None:
+                size[task] = min(size[task], float(problem.state_bytes[task]) - there)
+        self._fetch_s = np.array([problem.restore_s(float(each)) for each in size], dtype=np.float64)
         self._interval_s = longest_interval(problem.graph) or 0.0
         self._met = False  # whether something has failed for sure
         self._incident_s = self._last_s = self._settled_s = 0.0
@@ -42,7 +47,7 @@ class Rollbacks:
         self._met = self._met or at_s in self._sure_s
         if at_s in self._sure_s and at_s >= problem.rolls_back_from_s:
             self._last_s, down_s = at_s, np.full(len(task), self._incident_s)
-            again_s = self._caught_up(problem.delays.starts(at_s, at_s), self._incident_s)
+            again_s = self._caught_up(problem.delays.starts(at_s, at_s) + self._fetch_s, self._incident_s)
             self.up_s = whole_from(problem.graph, np.where(down, 0.0, again_s))
             self._settled_s = float(again_s[~down].max(initial=0.0))
         else:
