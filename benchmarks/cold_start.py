@@ -24,7 +24,9 @@ FTPLAN = [sys.executable, "-m", "ftplan"]
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("recovery-schedule --time-limit 5s", "≤ 3", "≤ 1.2"),
     ("recovery-schedule --time-limit 5s --objective priority-time", "", ""),
+    ("recovery-schedule --time-limit 5s --objective fidelity-time", "", ""),
     ("recovery-schedule --time-limit 5s --algorithm local-search", "", ""),
+    ("recovery-schedule --time-limit 5s --algorithm local-search --objective priority-time", "", ""),
     ("verify PLAN", "≤ 0.6", "≤ 0.6"),
     ("evaluate PLAN", "", ""),
 )

@@ -41,7 +41,8 @@ def pays_within(kernel: Kernel, steps: float, left_s: float) -> bool:
     """
     if not pays_to_compile(steps):
         return False
-    return (steps > LARGE_WORK and left_s > COMPILING_S) or kernel.is_kept
+    worth_it = steps > LARGE_WORK or _OFTEN.get()
+    return (worth_it and left_s > COMPILING_S) or kernel.is_kept
 
 
 @contextmanager

@@ -64,7 +64,8 @@ def _split(
 def _best(results: Sequence[Result[Schedule]], repair: Repair, beside: Beside) -> Result[Schedule]:
     """Return the best of all schedules, the first of equals, with the bound and what the clock cut short.
 
-    Where all are infeasible that is the answer; where only some are, theirs are not considered.
+    Where all are infeasible that is the answer; where only some are, theirs are not considered. What is proven the best
+    was not cut short, whatever the clock ended on the way.
     """
     limit = repair.limit
     bound = None if limit is None else abs(limit.most)
@@ -80,6 +81,7 @@ def _best(results: Sequence[Result[Schedule]], repair: Repair, beside: Beside) -
     answer = replace(answer, beside=beside)
     optimal = limit is not None and limit.most - worth <= ROUNDING * max(1.0, abs(worth))
     stopped = any(w.code == "TIME_LIMIT" for result in results for w in result.warnings)
-    repair.budget.cut |= stopped or (repair.bound_cut and not optimal)
-    warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *repair.budget.warnings())
+    repair.budget.cut |= stopped or repair.bound_cut
+    said = () if optimal else repair.budget.warnings()
+    warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *said)
     return replace(best, status="optimal" if optimal else "feasible", answer=answer, bound=bound, warnings=warnings)
