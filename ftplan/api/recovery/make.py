@@ -39,6 +39,8 @@ _log = logging.getLogger(__name__)
 PLANNED, GRACE_S = 0.9, 0.5
 #: Share of the time left for the figures of what the plan is held against; the rest is for sampled arrivals.
 HELD_AGAINST = 0.8
+#: Times at which a summary says what can be back at most.
+MOST_STAIRS = 200
 
 
 def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptions) -> Plan:
@@ -198,8 +200,16 @@ def _beside(problem: RecoveryProblem, settings: RecoveryOptions, result: Result[
 
 
 def _stairs(most: Sequence[tuple[float, float]]) -> list[list[float]] | None:
-    """Return what can be back at most by each time at which that changes, None where no bound says."""
-    return [list(row) for k, row in enumerate(most) if k == 0 or row[1] != most[k - 1][1]] or None
+    """Return what can be back at most by each time at which that changes, None where no bound says.
+
+    Where it changes at more than ``MOST_STAIRS`` times, the most of some that follow each other holds from the first.
+    """
+    rows = [list(row) for k, row in enumerate(most) if k == 0 or row[1] != most[k - 1][1]]
+    several = -(-len(rows) // MOST_STAIRS)
+    if several > 1:
+        parts = [rows[k : k + several] for k in range(0, len(rows), several)]
+        rows = [[part[0][0], max(priority for _, priority in part)] for part in parts]
+    return rows or None
 
 
 def _warnings(

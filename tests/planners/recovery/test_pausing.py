@@ -20,6 +20,7 @@ from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.repair_state import at_failure
 from ftplan.planners.recovery.schedule.schedule import State
 from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.planners.recovery.cases import graph, problem
 from tests.planners.recovery.pausing_cases import losses, optimum, running_repair
 
 OPTIONS = RecoveryOptions(objective="priority-time", time_limit_s=1e9)
@@ -124,3 +125,15 @@ def test_nothing_has_stopped_where_others_may_give_way_later() -> None:
     struck = replace(problem, failures=(FailureEvent(5.0, "task", frozenset(), np.zeros(1, dtype=np.int64)),))
     for other in (replace(problem, rolls_back=True), late, struck):
         assert all_stopped(other) is other
+
+
+def test_what_runs_on_a_node_that_is_too_full_may_stay_there() -> None:
+    """One query runs beside the lost one, on a node that already runs more than it may; both want the empty node."""
+    tasks = graph([{"id": "a", "parallelism": 2, "cpu": [1.0, 0.5], "priority": [8.0, 2.0]}], [])
+    asked = problem(tasks, ["a/0"], {"n1": 0.0, "n2": 1.0}, [], homes={"a/1": "n1"})
+    full = replace(asked.hosts[0], overload=0.25)
+    asked = replace(asked, hosts=(full, *asked.hosts[1:]), may_pause=True)
+    assert at_failure(asked).may_pause.any()
+    assert loss_with_pauses(asked, Budget(1e9, 20)) == 0.0
+    for bounded in (asked, all_stopped(asked)):
+        assert repair_bound(bounded, Budget(1e9, 20)).value == pytest.approx(0.0, abs=1e-6)

@@ -75,8 +75,8 @@ def plan_with_pauses(
 def as_if_paused(state: State, prefetch: bool = True) -> RepairInstance:
     """Return a repair that loses no more than this one with any pauses at this step: bounds of it are bounds with them.
 
-    All that may give way has, and comes back where it stood as if it had never stopped. Where running tasks have
-    rolled back, what they free is just room.
+    All that may give way has, and comes back where it stood as if it had never stopped, also on a node that runs more
+    than it may. Where running tasks have rolled back, what they free is just room.
     """
     tasks, standbys = np.flatnonzero(state.may_pause), np.flatnonzero(state.may_drop)
     if state.problem.rolls_back:
@@ -84,17 +84,24 @@ def as_if_paused(state: State, prefetch: bool = True) -> RepairInstance:
     after = state.after_pause(tasks.tolist(), standbys.tolist())
     instance = instance_of(after, prefetch)
     early = np.where(after.paused[instance.task], instance.restart_s * (1.0 + instance.catch_up), 0.0)
-    return replace(instance, replay_s=instance.replay_s - early)
+    room = (np.maximum(state.free, 0.0) + freed(state))[instance.host]
+    return replace(instance, replay_s=instance.replay_s - early, room=room)
+
+
+def freed(state: State) -> FloatArray:
+    """Return the cores of all that may give way at a step, by the host that they leave, shape (H,)."""
+    cores = np.zeros(len(state.free))
+    np.add.at(cores, state.home[state.may_pause], state.cost[state.may_pause])
+    np.add.at(cores, state.standby[state.may_drop], state.cost[state.may_drop])
+    return cores
 
 
 def _with_room(state: State, prefetch: bool) -> RepairInstance:
     """Return the repair with the cores of all that may give way."""
     instance = instance_of(state, prefetch)
-    freed = np.zeros(len(state.free))
-    np.add.at(freed, state.home[state.may_pause], state.cost[state.may_pause])
-    np.add.at(freed, state.standby[state.may_drop], state.cost[state.may_drop])
-    room = np.maximum(state.free + freed, 0.0)[instance.host]
-    pool = max(0.0, float(state.pool) + float(freed[: state.problem.live_hosts].sum()))
+    cores = freed(state)
+    room = np.maximum(state.free + cores, 0.0)[instance.host]
+    pool = max(0.0, float(state.pool) + float(cores[: state.problem.live_hosts].sum()))
     return replace(instance, room=room, pool=pool)
 
 

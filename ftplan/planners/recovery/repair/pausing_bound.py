@@ -12,7 +12,7 @@ from ftplan.planners.recovery.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery.repair.instance import value
 from ftplan.planners.recovery.repair.interval_model import solve_intervals, too_large
 from ftplan.planners.recovery.repair.list_schedule import list_schedule
-from ftplan.planners.recovery.repair.pausing import as_if_paused
+from ftplan.planners.recovery.repair.pausing import as_if_paused, freed
 from ftplan.planners.recovery.schedule.repair_state import at_failure
 
 #: Share of the time for going through all placements.
@@ -48,10 +48,8 @@ def all_stopped(problem: RecoveryProblem) -> RecoveryProblem:
         return problem
     state = at_failure(problem)
     paused = state.may_pause
-    freed = np.zeros(len(problem.hosts))
-    np.add.at(freed, problem.home[paused], problem.cost[paused])
-    np.add.at(freed, problem.standby[state.may_drop], problem.cost[state.may_drop])
-    room = np.maximum(state.free + freed, 0.0).tolist()
+    more = freed(state)
+    room = (np.maximum(state.free, 0.0) + more).tolist()  # also where more runs than may it can come back
     for arrival in problem.arrivals:
         room[arrival.host] = problem.hosts[arrival.host].room
     size = np.ones(len(paused)) if problem.state_bytes is None else problem.state_bytes
@@ -65,7 +63,7 @@ def all_stopped(problem: RecoveryProblem) -> RecoveryProblem:
         home=np.where(paused, -1, problem.home),
         standby=np.where(state.may_drop, -1, problem.standby),
         hosts=tuple(Host(host.id, cores, host.zone) for host, cores in zip(problem.hosts, room, strict=True)),
-        capacity=None if pool is None else pool + float(freed[: problem.live_hosts].sum()),
+        capacity=None if pool is None else pool + float(more[: problem.live_hosts].sum()),
         local_bytes=local,
         delays=problem.delays._replace(replay_s=np.where(paused, 0.0, replay_s)),
         may_pause=False,
