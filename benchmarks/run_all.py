@@ -138,22 +138,22 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "recovery-priority-time",
         "Priority × time over 20 arrivals",
-        ("recovery_priority_time.py", "--seeds", "1", "--time-limit", "20"),
+        ("recovery_priority_time.py", "--lanes", "0", "1", "4", "--seeds", "1", "--time-limit", "10"),
         "To reach: never worse than the step-by-step plan of the same one-step solver; the gain is stated; a gap of "
         "output fidelity of at most 10 %.",
     ),
     (
         "whole-repair",
         "The whole repair: restores, lanes, later failures",
-        ("whole_repair.py",),
+        ("whole_repair.py", "--lanes", "0"),
         "To reach: on the storm example as it is a gap of at most 5 % in 20 s; over 20 arrivals a mean gap of at most "
         "2 % for 50, 500 and 5,000 queries.",
     ),
     (
         "whole-repair-storm",
         "The whole repair on production topologies, beside PyJobShop",
-        ("whole_repair_storm.py", "--all"),
-        "A rack lost and ten arrivals, with state to fetch, 30 s each. PyJobShop is asked the same question in the "
+        ("whole_repair_storm.py", "--all", "--time-limit", "12"),
+        "A rack lost and ten arrivals, with state to fetch, 12 s each. PyJobShop is asked the same question in the "
         "same time, on one core as ftplan is; building its model is not counted. It cannot be told of later failures "
         "nor of what takes longer to catch up the longer it was down: here is none. The topologies are not part of the "
         "project: FTPLAN_STORM_TOPOLOGIES names their folder.",
@@ -161,8 +161,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "bursts",
         "What real bursts of failures cost",
-        ("bursts.py",),
-        "Bursts of Alibaba's SSD failure log, drawn 1,000 times: later failures strike while the repair is under way, "
+        ("bursts.py", "--draws", "300"),
+        "Bursts of Alibaba's SSD failure log, drawn 300 times: later failures strike while the repair is under way, "
         "which no algorithm foresees, so that a plan that is better for what is known may turn out worse for what "
         "comes. The bound knows them.",
     ),
