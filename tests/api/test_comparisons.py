@@ -12,7 +12,7 @@ from ftplan.api.comparisons import without_comparisons
 
 STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 #: What a summary says of other plans, by command.
-HELD_AGAINST = {"recovery-schedule": ("before", "random", "sampled"), "replicate-tasks": ("random",)}
+HELD_AGAINST = {"recovery-schedule": ("before", "step_by_step", "random", "sampled"), "replicate-tasks": ("random",)}
 
 
 @pytest.mark.parametrize(

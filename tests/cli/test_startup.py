@@ -67,7 +67,9 @@ def test_a_small_recovery_compiles_nothing(algorithm: str) -> None:
 
 
 def test_a_small_repair_compiles_nothing() -> None:
-    loaded = _loaded_by(["recovery-schedule", "--objective", "priority-time", "-q", "--no-progress"], STORM)
+    loaded = _loaded_by(
+        ["recovery-schedule", "--objective", "priority-time", "-q", "--no-progress"], STORM.parent / "figure-2"
+    )
     assert "numba" not in loaded
 
 
