@@ -32,7 +32,7 @@ from ftplan.planners.recovery.blocking import blocking
 from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement
 from ftplan.planners.recovery.repair.policy import WholeRepair
-from ftplan.planners.recovery.schedule.construction import construct_schedule
+from ftplan.planners.recovery.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery.schedule.schedule import Schedule
 from ftplan.planners.recovery.schedule.score import priority_time_of
 from ftplan.planners.result import Result
@@ -94,11 +94,7 @@ class Asked:
 
 def value(result: Result[Schedule], problem: RecoveryProblem) -> float:
     """Return priority × seconds down, that of no recovery at all where there is no schedule."""
-    if result.answer is None:
-        from ftplan.api.recovery.figures import figures
-
-        return float(figures(None, problem)["priority_time"] or 0.0)
-    return priority_time_of(result.answer, problem)
+    return priority_time_of(nothing_recovered(problem) if result.answer is None else result.answer, problem)
 
 
 @dataclass(frozen=True)
