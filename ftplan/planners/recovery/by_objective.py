@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ftplan.model.failed_queries import failed_queries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.horizon.fidelity_time import TasksInSums
@@ -22,6 +23,8 @@ from ftplan.planners.result import Result
 
 #: Shares of the time that is left: step by step, yardsticks, each policy that splits tasks.
 STEP_BY_STEP, COMPARED, SPLIT = 0.15, 0.2, 0.3
+#: Failed queries from which on single steps get more of the time: solved well, they are what the search hardly betters.
+MANY_QUERIES, MANY_STEP_BY_STEP = 200, 0.4
 
 
 def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Method) -> Result[Schedule]:
@@ -35,7 +38,8 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
     if options.objective == "priority":
         return step_by_step(problem, options, policy, baseline=method.alone is not None)
     budget = Budget.of(options)
-    first = replace(options, time_limit_s=STEP_BY_STEP * budget.left_s)
+    many = failed_queries(problem.graph, problem.failed).queries >= MANY_QUERIES
+    first = replace(options, time_limit_s=(MANY_STEP_BY_STEP if many else STEP_BY_STEP) * budget.left_s)
     alone = construct_schedule(problem, first, policy)
     others = yardsticks(problem, options, now() + COMPARED * budget.left_s)
     results = [alone, *(yardstick.result for yardstick in others)]
