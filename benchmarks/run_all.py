@@ -161,8 +161,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "bursts",
         "What real bursts of failures cost",
-        ("bursts.py", "--draws", "300"),
-        "Bursts of Alibaba's SSD failure log, drawn 300 times: later failures strike while the repair is under way, "
+        ("bursts.py", "--draws", "200"),
+        "Bursts of Alibaba's SSD failure log, drawn 200 times: later failures strike while the repair is under way, "
         "which no algorithm foresees, so that a plan that is better for what is known may turn out worse for what "
         "comes. The bound knows them.",
     ),
