@@ -138,7 +138,19 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     (
         "recovery-priority-time",
         "Priority × time over 20 arrivals",
-        ("recovery_priority_time.py", "--lanes", "0", "1", "4", "--seeds", "1", "--time-limit", "10"),
+        (
+            "recovery_priority_time.py",
+            "--queries",
+            "50",
+            "500",
+            "--lanes",
+            "0",
+            "1",
+            "--seeds",
+            "1",
+            "--time-limit",
+            "10",
+        ),
         "To reach: never worse than the step-by-step plan of the same one-step solver; the gain is stated; a gap of "
         "output fidelity of at most 10 %.",
     ),
