@@ -12,7 +12,7 @@ CLASSES := $(VENV)/spark-classes.jsa
 FLINK_VENV  := .venv-flink
 FLINK_STAMP := $(FLINK_VENV)/.installed
 
-.PHONY: help setup demo test test-thorough test-flink lint types arrows unit coverage format bench reproduce clean
+.PHONY: help setup demo docs test test-thorough test-flink lint types arrows unit coverage format bench reproduce clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -36,6 +36,12 @@ $(STAMP): pyproject.toml
 
 demo: $(STAMP) ## the main job on real data: statistics from a log, then four checkpoint allocations
 	@$(BIN)/python examples/flights/demo.py
+
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(STAMP) ## write what pages generate, and build the documentation, strictly, as site/
+	$(BIN)/python -m docs.generate
+	$(BIN)/python -m mkdocs build --strict --quiet
+	@echo "site/index.html"
 
 test: lint arrows ## lint, import arrows, types, all tests
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going types unit
@@ -89,4 +95,4 @@ reproduce: $(STAMP) ## make the papers' figures again, with verdicts, as benchma
 	$(BIN)/python benchmarks/reproduce
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(FLINK_VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis artifacts examples/*/out
+	rm -rf $(VENV) $(FLINK_VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis artifacts site examples/*/out

@@ -1,0 +1,48 @@
+"""The markers of pages: which generator writes what stands between them."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Name of a generator: module and function, which takes the arguments of the marker and returns Markdown.
+GENERATORS = {
+    "figure": "docs.generate.results:figure",
+    "table": "docs.generate.results:table",
+    "measured-by": "docs.generate.results:measured_by",
+    "options": "docs.generate.commands:options",
+    "usage": "docs.generate.commands:usage",
+}
+_MARKED = re.compile(
+    r"(?P<begin><!-- generate (?P<name>[a-z-]+)(?:: (?P<arguments>.*?))? -->)(?P<body>.*?)(?P<end><!-- end -->)",
+    re.DOTALL,
+)
+
+
+def generated_pages() -> list[Path]:
+    """Return the pages that may hold markers."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def written(text: str, name: str) -> str:
+    """Return a page's text with everything between markers made anew.
+
+    Raises
+    ------
+    ValueError
+        Naming the page and the marker, where a generator does not know what it is asked for.
+    """
+
+    def anew(found: re.Match[str]) -> str:
+        try:
+            module, _, function = GENERATORS[found["name"]].partition(":")
+            arguments = [part.strip() for part in (found["arguments"] or "").split("::")]
+            body = getattr(importlib.import_module(module), function)(*arguments)
+        except (KeyError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"{name}: {found['begin']}: {error}") from error
+        # A block has lines of its own, so that Markdown is read between the comments.
+        return found["begin"] + (f"\n\n{body}\n\n" if found["body"].startswith("\n") else body) + found["end"]
+
+    return _MARKED.sub(anew, text)

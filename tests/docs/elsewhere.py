@@ -1,0 +1,15 @@
+"""Lines of pages that another test runs: they need an environment, a cluster or a browser of their own."""
+
+from __future__ import annotations
+
+import re
+
+#: What begins so is run by the test that is named.
+ELSEWHERE: dict[str, str] = {
+    r"make ": "tests/docs/test_pages.py::test_targets_of_make_exist",
+}
+
+
+def runs_elsewhere(command: str) -> bool:
+    """Return whether another test runs a line."""
+    return any(re.match(pattern, command) for pattern in ELSEWHERE)

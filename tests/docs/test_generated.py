@@ -1,0 +1,31 @@
+"""What generators write into pages is what they would write now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docs.generate.pages import ROOT, generated_pages, written
+from docs.generate.results import figure, table
+
+
+@pytest.mark.parametrize("page", generated_pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_are_up_to_date(page: Path) -> None:
+    """``python -m docs.generate`` writes them anew."""
+    text = page.read_text("utf-8")
+    assert written(text, page.name) == text
+
+
+def test_a_figure_that_was_changed_by_hand_is_found() -> None:
+    marker = "<!-- generate figure: Exact checkpoint allocation :: 0.35 & exact :: gap -->"
+    assert written(f"{marker}7 %<!-- end -->", "page") == f"{marker}0.00%<!-- end -->"
+
+
+def test_what_is_not_measured_is_an_error() -> None:
+    with pytest.raises(LookupError, match="no section"):
+        figure("Nothing of this title", "a", "b")
+    with pytest.raises(LookupError, match="0 figures"):
+        figure("Exact checkpoint allocation", "0.35 & exact", "no such column")
+    with pytest.raises(LookupError, match="not every row"):
+        table("Exact checkpoint allocation", rows="nobody")

@@ -1,0 +1,85 @@
+"""Every code block of every page: commands run and print what the page shows, Python runs, files are read.
+
+``FTPLAN_DOCS=write`` puts what is printed now below each command whose output a page shows and that differs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.docs.blocks import LANGUAGES, ROOT, agrees, blocks, pages, steps
+from tests.docs.elsewhere import ELSEWHERE
+from tests.docs.places import Places
+from tests.docs.reader import Reader, copied, thinned
+
+PAGES = [page for page in pages() if "```" in page.read_text("utf-8")]
+#: Pages whose commands need all of the log of the flights.
+WHOLE_LOG: tuple[str, ...] = ()
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_all_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
+    root = copied(tmp_path)
+    if named(page) not in WHOLE_LOG:
+        thinned(root)
+    here = root / page.parent.relative_to(ROOT) if page.parent.parent.name == "examples" else root
+    reader = Reader(here, Places())
+    text = page.read_text("utf-8")
+    for block in blocks(text):
+        shown = [step.printed for step in steps(block.text)] if block.language == "console" else []
+        for page_shows, printed in zip(shown, reader.follow(block), strict=True) if shown else ():
+            if page_shows is None or agrees(page_shows, printed):
+                continue
+            if os.environ.get("FTPLAN_DOCS") == "write":
+                text = text.replace(page_shows, printed.strip("\n"), 1)
+                page.write_text(text, "utf-8")
+            else:
+                raise AssertionError(f"{named(page)}:{block.line}: shown\n{page_shows}\nprinted\n{printed}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_blocks_are_what_they_say(page: Path) -> None:
+    """Every block has a language that is known, and is readable in it."""
+    readers = {"json": json.loads, "toml": tomllib.loads, "yaml": lambda text: list(yaml.safe_load_all(text))}
+    for block in blocks(page.read_text("utf-8")):
+        assert block.language in LANGUAGES, f"{named(page)}:{block.line}: {block.language!r}"
+        if block.language == "console":
+            assert block.text.startswith("$ "), f"{named(page)}:{block.line}: a console block begins with a command"
+        if block.language in readers:
+            readers[block.language](block.text)
+
+
+def test_a_command_that_prints_something_else_is_found() -> None:
+    for shown, printed in (("a  …\nc", "a  b\nc\n"), ("a\n…\nd", "a\nb\nc\nd\n"), ("a\n…", "a\n")):
+        assert agrees(shown, printed)
+    for shown, printed in (("a\nc", "a\nb\nc\n"), ("a", "b"), ("a 1.5", "a 115")):
+        assert not agrees(shown, printed)
+
+
+def test_lines_that_run_elsewhere_name_their_tests() -> None:
+    for pattern, test in ELSEWHERE.items():
+        file, _, function = test.partition("::")
+        assert re.search(rf"def {function}\b", (ROOT / file).read_text("utf-8")), (pattern, test)
+
+
+def test_targets_of_make_exist() -> None:
+    """Pages name targets that the Makefile has, README the two that set everything up."""
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), flags=re.MULTILINE))
+    for page in pages():
+        named_here = set(
+            re.findall(r"^\$ make ([a-z-]+)|`make ([a-z-]+)`", page.read_text("utf-8"), flags=re.MULTILINE)
+        )
+        assert {a or b for a, b in named_here} <= targets, page
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert all(target in readme for target in ("make demo", "make test"))
