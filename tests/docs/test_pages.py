@@ -34,7 +34,12 @@ def test_all_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
     if named(page) not in WHOLE_LOG:
         thinned(root)
     here = root / page.parent.relative_to(ROOT) if page.parent.parent.name == "examples" else root
-    reader = Reader(here, Places())
+    with Places() as places:
+        play(page, Reader(here, places))
+
+
+def play(page: Path, reader: Reader) -> None:
+    """Follow a page from top to bottom, and compare or write what it shows."""
     text = page.read_text("utf-8")
     for block in blocks(text):
         shown = [step.printed for step in steps(block.text)] if block.language == "console" else []
