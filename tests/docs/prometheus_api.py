@@ -1,4 +1,7 @@
-"""A Prometheus that knows of Flink's reporter what examples/surge holds: the tasks of a job over eight minutes."""
+"""A Prometheus that scrapes the job which stands at http://jobmanager:8081, under the load of examples/surge.
+
+Both were recorded of one program: of its tasks over eight minutes, in which orders grow.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from ftplan.io.topology_file import load_topology
 from tests.docs.blocks import ROOT
+from tests.docs.flink_rest import polls
 from tests.io.collected.server import FakeEndpoint, Said
 
 _EXAMPLE = ROOT / "examples" / "surge"
@@ -28,6 +31,8 @@ _METRICS = {
     "task_numRecordsOut": ("records_out", True),
     "task_busyTimeMsPerSecond": ("busy_ms", False),
 }
+#: What the names of the job's vertices hold, by the operators of the example.
+_STARTS = {"orders": "Source: orders", "progress": "Sink: progress", "customers": "customers"}
 
 
 class PrometheusApi(FakeEndpoint):
@@ -79,11 +84,16 @@ def _tasks() -> list[tuple[tuple[str, int], pd.DataFrame]]:
 @cache
 def _labels(operator: str, task: int) -> dict[str, str]:
     """Return the labels that Flink's reporter gives a task; what Prometheus does not take is an underscore."""
-    found = next(o for o in load_topology(_EXAMPLE / "topology.yaml").value.operators if o.id == operator)
+    (job,) = (
+        value
+        for path, value in polls()[0].items()
+        if path.count("/") == 2 and path.startswith("/jobs/") and "jid" in value
+    )
+    vertex = next(v for v in job["vertices"] if _STARTS[operator] in v["name"])
     return {
-        "job_name": "orders",
-        "task_name": re.sub(r"[^A-Za-z0-9:_]", "_", found.name or operator),
-        "task_id": f"{operator}-0",
+        "job_name": job["name"],
+        "task_name": re.sub(r"[^A-Za-z0-9:_]", "_", vertex["name"]),
+        "task_id": vertex["id"],
         "subtask_index": str(task),
         "host": "127_0_0_11",
     }
