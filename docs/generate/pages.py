@@ -16,6 +16,7 @@ GENERATORS = {
     "table": "docs.generate.results:table",
     "measured-by": "docs.generate.results:measured_by",
     "options": "docs.generate.commands:options",
+    "plan-options": "docs.generate.python_options:plan_options",
     "usage": "docs.generate.commands:usage",
 }
 _MARKED = re.compile(
@@ -41,7 +42,7 @@ def written(text: str, name: str) -> str:
     def anew(found: re.Match[str]) -> str:
         try:
             module, _, function = GENERATORS[found["name"]].partition(":")
-            arguments = [part.strip() for part in (found["arguments"] or "").split("::")]
+            arguments = [part.strip() for part in found["arguments"].split("::")] if found["arguments"] else []
             body = getattr(importlib.import_module(module), function)(*arguments)
         except (KeyError, LookupError, TypeError, ValueError) as error:
             raise ValueError(f"{name}: {found['begin']}: {error}") from error
