@@ -18,6 +18,10 @@ GENERATORS = {
     "options": "docs.generate.commands:options",
     "plan-options": "docs.generate.python_options:plan_options",
     "usage": "docs.generate.commands:usage",
+    "shared-options": "docs.generate.commands:shared_options",
+    "algorithms": "docs.generate.commands:algorithms",
+    "commands": "docs.generate.commands:commands",
+    "metrics": "docs.generate.metrics:metrics",
 }
 _MARKED = re.compile(
     r"(?P<begin><!-- generate (?P<name>[a-z-]+)(?:: (?P<arguments>.*?))? -->)(?P<body>.*?)(?P<end><!-- end -->)",
