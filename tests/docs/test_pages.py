@@ -43,7 +43,7 @@ def play(page: Path, reader: Reader) -> None:
     text, begun = page.read_text("utf-8"), 0
     for block in blocks(text):
         shown = [step.printed for step in steps(block.text)] if block.language == "console" else []
-        for page_shows, printed in zip(shown, reader.follow(block), strict=True) if shown else ():
+        for page_shows, printed in zip(shown, reader.follow(block), strict=True):
             if page_shows is None:
                 continue
             there = text.find(f"\n{page_shows}\n", begun) + 1  # 0 within tabs, whose lines are indented
@@ -67,6 +67,16 @@ def test_blocks_are_what_they_say(page: Path) -> None:
             assert block.text.startswith("$ "), f"{named(page)}:{block.line}: a console block begins with a command"
         if block.language in readers:
             readers[block.language](block.text)
+
+
+def test_files_and_python_of_a_page_are_not_passed_over(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        '```yaml title="a.yaml"\nx: 1\n```\n\n```python\nassert open("a.yaml").read() == "x: 2"\n```\n', "utf-8"
+    )
+    with Places() as places, pytest.raises(AssertionError):
+        play(page, Reader(tmp_path, places))
+    assert (tmp_path / "a.yaml").read_text("utf-8") == "x: 1\n"
 
 
 def test_a_command_that_prints_something_else_is_found() -> None:
