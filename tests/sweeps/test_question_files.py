@@ -44,10 +44,10 @@ def test_thousand_failures() -> None:
     assert len({sweep.case(number).values["failed"] for number in range(1, 1001)}) > 500
 
 
-def test_the_file_that_the_readme_shows(tmp_path: Path) -> None:
+def test_the_file_that_the_page_of_the_command_shows(tmp_path: Path) -> None:
     """It is about a project like storm-recovery, and each of its cases has an answer."""
-    text = (EXAMPLES / "README.md").read_text()
-    block = re.search(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
+    text = (EXAMPLES.parents[1] / "docs" / "commands" / "what-if.md").read_text("utf-8")
+    block = re.search(r"```yaml\n(inputs: .*?)```", text, flags=re.DOTALL)
     assert block is not None
     for name in ("topology.yaml", "cluster.yaml"):
         shutil.copy(EXAMPLES.parent / "storm-recovery" / name, tmp_path)
