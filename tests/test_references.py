@@ -19,10 +19,11 @@ def test_every_citation_is_listed() -> None:
 
 
 def test_entries_are_unique_and_used() -> None:
-    """Each is cited in the package, or README says where it is used."""
+    """Each is cited in the package, or a page says where it is used."""
     keys = [key for key, _ in ENTRIES]
     assert len(keys) == len(set(keys)) > 0
-    cited = {key for text in (*PACKAGE.values(), (ROOT / "README.md").read_text()) for key in KEY.findall(text)}
+    pages = [path.read_text() for path in (ROOT / "docs").rglob("*.md")]
+    cited = {key for text in (*PACKAGE.values(), *pages) for key in KEY.findall(text)}
     assert sorted(set(keys) - cited) == []
 
 
