@@ -14,6 +14,11 @@ GENERATORS = {
     "measured-by": "docs.generate.results:measured_by",
     "options": "docs.generate.commands:options",
     "usage": "docs.generate.commands:usage",
+    "over": "docs.generate.measures:over",
+    "said": "docs.generate.measures:said",
+    "verdicts": "docs.generate.measures:verdicts",
+    "claims": "docs.generate.measures:claims",
+    "reproduced": "docs.generate.measures:reproduced",
 }
 _MARKED = re.compile(
     r"(?P<begin><!-- generate (?P<name>[a-z-]+)(?:: (?P<arguments>.*?))? -->)(?P<body>.*?)(?P<end><!-- end -->)",
