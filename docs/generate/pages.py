@@ -19,6 +19,10 @@ GENERATORS = {
     "verdicts": "docs.generate.measures:verdicts",
     "claims": "docs.generate.measures:claims",
     "reproduced": "docs.generate.measures:reproduced",
+    "shared-options": "docs.generate.commands:shared_options",
+    "algorithms": "docs.generate.commands:algorithms",
+    "commands": "docs.generate.commands:commands",
+    "metrics": "docs.generate.metrics:metrics",
 }
 _MARKED = re.compile(
     r"(?P<begin><!-- generate (?P<name>[a-z-]+)(?:: (?P<arguments>.*?))? -->)(?P<body>.*?)(?P<end><!-- end -->)",
