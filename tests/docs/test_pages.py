@@ -42,7 +42,8 @@ def test_all_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
             if page_shows is None or agrees(page_shows, printed):
                 continue
             if os.environ.get("FTPLAN_DOCS") == "write":
-                text = text.replace(page_shows, printed.strip("\n"), 1)
+                now = printed.strip("\n")
+                text = text.replace(f"\n{page_shows}\n", f"\n{now}\n", 1)
                 page.write_text(text, "utf-8")
             else:
                 raise AssertionError(f"{named(page)}:{block.line}: shown\n{page_shows}\nprinted\n{printed}")
