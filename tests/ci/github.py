@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ import yaml
 
 from tests.ci.expressions import Expressions
 from tests.ci.served import script
-from tests.cli.conftest import environment
+from tests.ci.stand_in import commands_in, variables
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -40,12 +39,13 @@ def run_action(workspace: Path, temporary: Path, **given: str) -> Run:
     names = {name.replace("_", "-"): value for name, value in given.items()}
     inputs = {name: names.pop(name, spec.get("default", "")) for name, spec in ACTION["inputs"].items()}
     assert not names, f"no such inputs: {names}"
+    (temporary / "summary").write_text("", "utf-8")
     runner = _Runner(workspace, temporary, inputs)
     for step in ACTION["runs"]["steps"]:
         runner.step(step)
     known = runner.known()
     runner.run.outputs = {name: known.text(spec["value"]) for name, spec in ACTION["outputs"].items()}
-    runner.run.summary = (temporary / "summary").read_text("utf-8") if (temporary / "summary").exists() else ""
+    runner.run.summary = (temporary / "summary").read_text("utf-8")
     return runner.run
 
 
@@ -78,37 +78,18 @@ class _Runner:
         assert step["shell"] == "bash"
         assert "${{" not in step["run"], "inputs in a script are code: pass them by env"
         output = self.temporary / f"{name}.output"
-        output.touch()
+        output.write_text("", "utf-8")
         (self.temporary / "step.sh").write_text(step["run"], "utf-8")
         folder = self.known().text(step.get("working-directory", "."))
         code, self.run.printed[name] = script(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", str(self.temporary / "step.sh")],
-            commands=_commands(self.temporary), cwd=self.workspace / folder,
-            env=environment(
-                **env, RUNNER_TEMP=str(self.temporary), GITHUB_OUTPUT=str(output),
+            commands=commands_in(self.temporary), cwd=self.workspace / folder,
+            env=variables(
+                self.temporary, **env, RUNNER_TEMP=str(self.temporary), GITHUB_OUTPUT=str(output),
                 GITHUB_PATH=str(self.temporary / "path"), GITHUB_STEP_SUMMARY=str(self.temporary / "summary"),
-                PIP_CALLS=str(self.temporary / "pip"), REAL_PYTHON=sys.executable,
             ),
         )  # fmt: skip
         for line in output.read_text("utf-8").splitlines():
             key, _, value = line.partition("=")
             self.steps[name]["outputs"][key] = value
         return code
-
-
-#: A Python that notes which environments and packages are asked for, and makes an environment with itself in it.
-_PYTHON = """#!/bin/bash
-case "$1 $2" in
-  "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
-  "-m pip") printf '%s\\n' "${@:3}" >> "$PIP_CALLS" ;;
-  *) exec "$REAL_PYTHON" "$@" ;;
-esac
-"""
-
-
-def _commands(temporary: Path) -> Path:
-    folder = temporary / "commands"
-    folder.mkdir(exist_ok=True)
-    (folder / "python").write_text(_PYTHON, "utf-8")
-    (folder / "python").chmod(0o755)
-    return folder

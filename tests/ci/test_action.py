@@ -10,30 +10,13 @@ import pytest
 
 from tests.ci.expressions import Expressions
 from tests.ci.github import ROOT, Run, run_action
-from tests.cli.conftest import DATA as SMALL
+from tests.ci.stand_in import installed
 
 QUICK = "--algorithm operator-centric --samples 0"
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A repository with a job, its cluster and what may fail."""
-    return Path(shutil.copytree(ROOT / "examples" / "storm-recovery", tmp_path / "repository"))
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A repository with statistics, whose checkpoints are planned."""
-    return Path(shutil.copytree(SMALL, tmp_path / "project"))
-
-
-@pytest.fixture
-def temporary(tmp_path: Path) -> Path:
-    (tmp_path / "temporary").mkdir()
-    return tmp_path / "temporary"
-
-
 def good(repository: Path, temporary: Path, **more: str) -> Run:
+    """Plan the order of recovery."""
     return run_action(repository, temporary, command="recovery-schedule", arguments=QUICK, **{"report": "", **more})
 
 
@@ -54,16 +37,16 @@ def test_a_plan_is_made_verified_reported_and_uploaded(repository: Path, tempora
 
 
 @pytest.mark.parametrize(
-    ("version", "extras", "installed"),
+    ("version", "extras", "requirement"),
     [
         ("", "report", f"{ROOT}[report]"),
         ("0.1.0", "report,sail", "ftplan[report,sail]==0.1.0"),
         ("0.1.0", "", "ftplan==0.1.0"),
     ],
 )
-def test_what_is_installed(repository: Path, temporary: Path, version: str, extras: str, installed: str) -> None:
+def test_what_is_installed(repository: Path, temporary: Path, version: str, extras: str, requirement: str) -> None:
     run_action(repository, temporary, version=version, extras=extras)
-    assert (temporary / "pip").read_text().splitlines()[-1] == installed
+    assert installed(temporary) == requirement
     assert (temporary / "path").read_text() == f"{temporary}/ftplan/path\n"
 
 

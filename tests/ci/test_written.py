@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.ci.github import ACTION, ROOT
+from tests.ci.gitlab import job_with
 
 #: Where the tools of the development environment lie.
 TOOLS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -31,6 +33,11 @@ def test_scripts_of_the_action(step: dict[str, str]) -> None:
     assert shellcheck(step["run"]) == ""
 
 
+def test_scripts_of_the_template() -> None:
+    job = job_with()
+    assert shellcheck("\n".join(job["before_script"] + job["script"])) == ""
+
+
 @pytest.mark.parametrize(
     ("schema", "file"),
     [
@@ -39,8 +46,19 @@ def test_scripts_of_the_action(step: dict[str, str]) -> None:
     ],
 )
 def test_files_are_what_their_readers_expect(schema: str, file: str) -> None:
+    assert held_to(schema, ROOT / file) == ""
+
+
+def test_the_template_is_a_job_for_gitlab(tmp_path: Path) -> None:
+    """The schema knows no inputs: it is shown the job with them in their places."""
+    (tmp_path / "job.yml").write_text(yaml.safe_dump({"ftplan": job_with()}), "utf-8")
+    assert held_to("vendor.gitlab-ci", tmp_path / "job.yml") == ""
+
+
+def held_to(schema: str, file: Path) -> str:
+    """Return what is wrong with a file."""
     done = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, file],
-        cwd=ROOT, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)],
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr if done.returncode else ""
