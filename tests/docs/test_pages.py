@@ -69,6 +69,16 @@ def test_blocks_are_what_they_say(page: Path) -> None:
             readers[block.language](block.text)
 
 
+def test_files_and_python_of_a_page_are_not_passed_over(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        '```yaml title="a.yaml"\nx: 1\n```\n\n```python\nassert open("a.yaml").read() == "x: 2"\n```\n', "utf-8"
+    )
+    with Places() as places, pytest.raises(AssertionError):
+        play(page, Reader(tmp_path, places))
+    assert (tmp_path / "a.yaml").read_text("utf-8") == "x: 1\n"
+
+
 def test_a_command_that_prints_something_else_is_found() -> None:
     for shown, printed in (("a  …\nc", "a  b\nc\n"), ("a\n…\nd", "a\nb\nc\nd\n"), ("a\n…", "a\n")):
         assert agrees(shown, printed)
