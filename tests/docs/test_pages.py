@@ -21,7 +21,7 @@ from tests.docs.reader import Reader, copied, thinned
 
 PAGES = [page for page in pages() if "```" in page.read_text("utf-8")]
 #: Pages whose commands need all of the log of the flights.
-WHOLE_LOG: tuple[str, ...] = ()
+WHOLE_LOG: tuple[str, ...] = ("examples/flights/README.md",)
 
 
 def named(page: Path) -> str:
