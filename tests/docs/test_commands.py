@@ -13,6 +13,7 @@ from docs.generate.option_rows import row
 from ftplan.cli.main import COMMANDS, cli
 from ftplan.cli.simulate import SUBCOMMANDS
 from ftplan.planners.registry import ROWS
+from tests.docs.blocks import ROOT
 
 NAMES = [name for name in COMMANDS if name != "simulate"] + [f"simulate {name}" for name in SUBCOMMANDS]
 
@@ -21,6 +22,17 @@ def test_every_command_is_in_one_group() -> None:
     listed = "".join(commands(group) for group in GROUPS)
     for name in NAMES:
         assert listed.count(f"[`{name}`]({name.replace(' ', '-')}.md)") == 1, name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_a_page(name: str) -> None:
+    """With an example that runs, and its options."""
+    page = f"commands/{name.replace(' ', '-')}.md"
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    assert text.startswith(f"# {name}\n")
+    assert "```console\n$ " in text
+    assert f"<!-- generate options: {name}" in text
+    assert f"{name}: {page}" in (ROOT / "mkdocs.yml").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
