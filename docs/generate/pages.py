@@ -28,6 +28,7 @@ GENERATORS = {
     "shared-options": "docs.generate.commands:shared_options",
     "algorithms": "docs.generate.commands:algorithms",
     "commands": "docs.generate.commands:commands",
+    "codes": "docs.generate.codes:codes",
     "metrics": "docs.generate.metrics:metrics",
 }
 _MARKED = re.compile(
