@@ -20,7 +20,17 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A plan in an engine's words: the text of a file, and what deserves a second look before it is used."""
+    """A plan in an engine's words.
+
+    Attributes
+    ----------
+    target, kind
+        The engine, and the kind of plan.
+    text
+        What the file holds.
+    warnings
+        What the engine cannot be told, and what deserves a second look before the file is used.
+    """
 
     target: str
     kind: str

@@ -10,6 +10,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
+from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.collected.collection_file import CollectionHead, load_collection
 from ftplan.io.collected.prometheus_mapping import load_mapping
@@ -24,6 +25,7 @@ from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
 from ftplan.io.what_if_file import WhatIfModel, load_what_if
+from ftplan.io.what_if_result import load_what_if_result
 from ftplan.metrics.fuzzy_inference import FuzzyRules
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.measured_topology import measured_topology
@@ -45,8 +47,10 @@ _ORDER = (
     "plan",
     "evaluation",
     "what-if",
+    "what-if-result",
     "recovery-costs",
     "bottleneck-rules",
+    "checkpoint-interval",
     "collection",
     "prometheus-mapping",
     "simulation",
@@ -110,7 +114,7 @@ def _kind_and_source(path: str | os.PathLike[str]) -> tuple[str, Any]:
     if isinstance(kind, str) and kind in readable:
         return readable[kind], document
     if isinstance(kind, str) and kind in FORMATS:
-        raise FtplanError(f"{document.name}: format: {kind} files cannot be checked yet")
+        raise FtplanError(f"{document.name}: format: {kind} files are checked with the folder that they are in")
     check_envelope(document, "ftplan/topology")
     raise AssertionError("an unknown format passed")
 
@@ -144,6 +148,10 @@ def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
             return load_plan(source)
         case "what-if":
             return load_what_if(source)
+        case "what-if-result":
+            return load_what_if_result(source)
+        case "checkpoint-interval":
+            return load_checkpoint_interval(source)
         case "collection":
             return load_collection(source)
         case "prometheus-mapping":
@@ -198,6 +206,10 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
             return {"inputs": len(value.inputs), "rules": len(value.rules)}
         case RecoveryCosts():
             return {"parameters": len(value.estimates)}
+        case {"format": "ftplan/what-if-result"}:
+            return {"cases": len(value["rows"]), "columns": len(value["columns"])}
+        case {"format": "ftplan/checkpoint-interval"}:
+            return {"intervals": len(value["table"])}
         case {"format": "ftplan/simulation"}:
             return {name: len(value[name]) for name in ("recoveries", "warnings") if name in value}
         case _:

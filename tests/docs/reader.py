@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -13,7 +15,7 @@ from pathlib import Path
 
 from tests.cli.conftest import environment
 from tests.cli.in_process import run_here
-from tests.docs.blocks import ROOT, Block, Step, steps
+from tests.docs.blocks import ROOT, Block, Step, agrees, prints, steps
 from tests.docs.elsewhere import runs_elsewhere
 from tests.docs.places import Places
 from tests.logs import thin
@@ -98,9 +100,14 @@ class Reader:
         before = os.getcwd()
         os.chdir(self.here)
         try:
-            exec(compile(block.text, f"<line {block.line}>", "exec"), self.names)
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(block.text, f"<line {block.line}>", "exec"), self.names)
         finally:
             os.chdir(before)
+        shown, printed = prints(block.text), out.getvalue().rstrip("\n")
+        assert not (shown or printed) or agrees(shown, printed), (
+            f"line {block.line}: shown\n{shown}\nprinted\n{printed}"
+        )
 
 
 def thinned(root: Path) -> Path:
