@@ -15,6 +15,7 @@ GENERATORS = {
     "options": "docs.generate.commands:options",
     "usage": "docs.generate.commands:usage",
     "over": "docs.generate.measures:over",
+    "selection": "docs.generate.measures:selection",
     "said": "docs.generate.measures:said",
     "verdicts": "docs.generate.measures:verdicts",
     "claims": "docs.generate.measures:claims",
