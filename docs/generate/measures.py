@@ -81,8 +81,9 @@ def claims(rows: str, verdict: str = "") -> str:
             r"^- Claim \([^:\n]*?\): (.*?)\n.*?\*\*Verdict: ([^*]*)\*\*", section(f"REPRODUCED.md#{name}"), re.M | re.S
         ):
             if verdict in ("", outcome):
+                claim = " ".join(words.split())
                 link = f"[{name}]({ON_THE_WEB}/benchmarks/REPRODUCED.md#{name})"
-                lines.append(f"| {words[0].upper()}{' '.join(words[1:].split())} | {outcome}: {link} |")
+                lines.append(f"| {claim[0].upper()}{claim[1:]} | {outcome}: {link} |")
     if len(lines) == 2:
         raise LookupError(f"no claim of {rows!r} that {verdict}")
     return "\n".join(lines)
