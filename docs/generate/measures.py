@@ -40,6 +40,21 @@ def over(name: str, column: str, how: str, where: str = "") -> str:
     raise ValueError(f"no way {how!r} to sum up a column: count, least, least to most, mean, median, most")
 
 
+def selection(name: str, columns: str, where: str = "") -> str:
+    """Return some columns of a section's first table that has them, of the rows that :func:`over` would look at."""
+    wanted, conditions = columns.split(" & "), _conditions(where)
+    for head, *rows in tables(section(name)):
+        if {*wanted, *(column for column, _, _ in conditions)} <= set(head):
+            kept = [
+                row for row in rows if all(_meets(row[head.index(name)], sign, text) for name, sign, text in conditions)
+            ]
+            if not kept:
+                break
+            lines = [wanted, ["---"] * len(wanted), *([row[head.index(column)] for column in wanted] for row in kept)]
+            return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+    raise LookupError(f"no rows with {columns!r} in {name!r} where {where!r}")
+
+
 def said(name: str, words: str) -> str:
     """Return what a section's text says in place of ``…`` in these words, such as ``median error … of what``."""
     pattern = r"\s+".join(re.escape(word).replace("…", r"(\S+?)") for word in words.split())
@@ -66,8 +81,9 @@ def claims(rows: str, verdict: str = "") -> str:
             r"^- Claim \([^:\n]*?\): (.*?)\n.*?\*\*Verdict: ([^*]*)\*\*", section(f"REPRODUCED.md#{name}"), re.M | re.S
         ):
             if verdict in ("", outcome):
+                claim = " ".join(words.split())
                 link = f"[{name}]({ON_THE_WEB}/benchmarks/REPRODUCED.md#{name})"
-                lines.append(f"| {words[0].upper()}{' '.join(words[1:].split())} | {outcome}: {link} |")
+                lines.append(f"| {claim[0].upper()}{claim[1:]} | {outcome}: {link} |")
     if len(lines) == 2:
         raise LookupError(f"no claim of {rows!r} that {verdict}")
     return "\n".join(lines)
@@ -76,9 +92,14 @@ def claims(rows: str, verdict: str = "") -> str:
 def reproduced(rows: str) -> str:
     """Return the rows of REPRODUCED.md that begin so as a table: what was made again, and how many claims hold."""
     lines = ["| made again | claims |", "|---|---|"]
-    for name, paper, what, verdict in _reproduced(rows):
+    for name, paper, _, verdict in _reproduced(rows):
         text = ", ".join(f"{word}: {verdict[word]}" for word in VERDICTS if word in verdict)
-        lines.append(f"| [{paper}, {what}]({ON_THE_WEB}/benchmarks/REPRODUCED.md#{name}) | {text} |")
+        title = re.search(rf"^\*\*\[{paper}\], (.*?)\.?\*\*$", section(f"REPRODUCED.md#{name}"), re.MULTILINE)
+        if title is None:
+            raise LookupError(f"no title of {name!r} in REPRODUCED.md")
+        lines.append(
+            f"| {title[1][0].upper()}{title[1][1:]}: [{name}]({ON_THE_WEB}/benchmarks/REPRODUCED.md#{name}) | {text} |"
+        )
     return "\n".join(lines)
 
 

@@ -21,6 +21,7 @@ GENERATORS = {
     "rooms": "docs.generate.rooms:rooms",
     "usage": "docs.generate.commands:usage",
     "over": "docs.generate.measures:over",
+    "selection": "docs.generate.measures:selection",
     "said": "docs.generate.measures:said",
     "verdicts": "docs.generate.measures:verdicts",
     "claims": "docs.generate.measures:claims",

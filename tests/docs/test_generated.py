@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,12 @@ def test_pages_are_up_to_date(page: Path) -> None:
     """``python -m docs.generate`` writes them anew."""
     text = page.read_text("utf-8")
     assert written(text, page.name) == text
+
+
+@pytest.mark.parametrize("page", generated_pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_of_a_paragraph_begins_with_a_marker(page: Path) -> None:
+    """Markdown would end the paragraph there."""
+    assert re.findall(r"^ *<!-- generate .*<!-- end -->.*", page.read_text("utf-8"), flags=re.MULTILINE) == []
 
 
 def test_a_figure_that_was_changed_by_hand_is_found() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docs.generate.drawings import drawings
-from docs.generate.measures import claims, over, reproduced, said, verdicts
+from docs.generate.measures import claims, over, reproduced, said, selection, verdicts
 from docs.generate.pages import ROOT, generated_pages
 
 PAGES = sorted(path for folder in ("how-good", "methods") for path in (ROOT / "docs" / folder).rglob("*.md"))
@@ -20,7 +20,8 @@ ENDS = re.compile(r"(?<=[.:;?!|])\s+|\n\s*\n|\n(?=[-*|#] )")
 KEY = re.compile(r"\[[A-Z]\w*(?:(?:19|20)\d\d|TR)\]")
 #: How large an input is has not been measured.
 SIZE = re.compile(
-    r"\d[\d,]* (?:× \d[\d,]*|key groups|nodes|tasks|operators|queries|edges|vertices|rows|recoveries|zones|windows)"
+    r"\d[\d,]* (?:× \d[\d,]*|(?:key )?groups|nodes|zones|operators|tasks|queries|edges|vertices|"
+    r"rows|windows|recoveries)"
 )
 MEASURED = re.compile(
     r"\d+[.,]\d+|\d+ ?(?:%|×|percent|times|ms|s|min|h|seconds?|minutes?|hours?|(?:[KMG]i?)?B)\b|\d ?%|× ?\d|\d+ ?×"
@@ -72,6 +73,11 @@ def test_columns_are_summed_up() -> None:
     assert over(*rings, "least to most", "nodes=1,000 & cores=2 to 31") == "1.0015"
     assert over(*rings, "count", "nodes=10 & cores=equal") == "5"
     assert over("Recoveries of a real Flink job", "interval", "mean", "kill=2") == "5"
+    head, _, *rows = selection(rings[0], "loads & exact", "nodes=10 & cores!or & loads~edits").split("\n")
+    assert head == "| loads | exact |"
+    assert rows == ["| Wikipedia edits by page | 1.0002 |"]
+    with pytest.raises(LookupError, match="no rows"):
+        selection(*rings, "nodes=11")
     with pytest.raises(LookupError, match="no number"):
         over(*rings, "mean", "nodes=11")
     with pytest.raises(ValueError, match="no way 'middle'"):
