@@ -1,9 +1,13 @@
-"""Write what is generated into README.md and the pages, or say with ``--check`` which are out of date."""
+"""Write what is generated into README.md and the pages, or say with ``--check`` which are out of date.
+
+Drawings that pages show are copied to where the site can find them.
+"""
 
 from __future__ import annotations
 
 import sys
 
+from docs.generate.drawings import drawings
 from docs.generate.pages import ROOT, generated_pages, written
 
 
@@ -14,6 +18,11 @@ def main() -> int:
     for page in generated_pages():
         before = page.read_text("utf-8")
         now = written(before, str(page.relative_to(ROOT)))
+        for copy, original in drawings(page, now).items():
+            if not check and not (copy.is_file() and copy.read_bytes() == original.read_bytes()):
+                copy.parent.mkdir(exist_ok=True)
+                copy.write_bytes(original.read_bytes())
+                print(f"{copy.relative_to(ROOT)}: written")
         if now == before:
             continue
         stale += 1

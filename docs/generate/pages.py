@@ -20,9 +20,15 @@ GENERATORS = {
     "plan-options": "docs.generate.python_options:plan_options",
     "rooms": "docs.generate.rooms:rooms",
     "usage": "docs.generate.commands:usage",
+    "over": "docs.generate.measures:over",
+    "said": "docs.generate.measures:said",
+    "verdicts": "docs.generate.measures:verdicts",
+    "claims": "docs.generate.measures:claims",
+    "reproduced": "docs.generate.measures:reproduced",
     "shared-options": "docs.generate.commands:shared_options",
     "algorithms": "docs.generate.commands:algorithms",
     "commands": "docs.generate.commands:commands",
+    "codes": "docs.generate.codes:codes",
     "metrics": "docs.generate.metrics:metrics",
 }
 _MARKED = re.compile(

@@ -15,7 +15,6 @@ from typing import Any
 from unittest.mock import patch
 
 from ftplan.io.collected.polling import Pace
-from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from tests.docs.flink_rest import BEGUN, FlinkRest
 from tests.docs.prometheus_api import MEASURED, PrometheusApi
 from tests.docs.storm_ui import StormUi
@@ -27,16 +26,14 @@ ENDPOINTS: dict[str, Callable[[FakeTime], FakeEndpoint]] = {
     "http://prometheus:9090": lambda _: PrometheusApi(),
     "http://storm-ui:8080": lambda _: StormUi(),
 }
-#: What is typed, and what runs in its place: shorter, or on this machine.
+#: What is typed, and what runs in its place: shorter, or on the engine that begins sooner.
 SHORTER: dict[str, str] = {
     r"(collect http://(?:jobmanager|storm-ui):.*)--every \d+s --for \d+[hd]": r"\1--every 5s --for 50s",
     r"(--from prometheus.*)--for \d+[hd]": r"\1--for 10m",
-    r"--master spark://\S+": "--master 'local[2]'",
     r"ftplan compute-stats(?!.*--(?:engine|master))": "ftplan compute-stats --engine sail",
 }
 #: What lines ask of a machine; where it is not there, they are skipped.
 NEEDED: dict[str, Callable[[], bool]] = {
-    r"--master ": lambda: (java_version() or 0) >= LEAST_JAVA,
     r"\bjq\b": lambda: shutil.which("jq") is not None,
 }
 

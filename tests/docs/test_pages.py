@@ -21,7 +21,7 @@ from tests.docs.reader import Reader, copied, thinned
 
 PAGES = [page for page in pages() if "```" in page.read_text("utf-8")]
 #: Pages whose commands need all of the log of the flights.
-WHOLE_LOG: tuple[str, ...] = ()
+WHOLE_LOG: tuple[str, ...] = ("examples/flights/README.md",)
 
 
 def named(page: Path) -> str:
@@ -67,6 +67,16 @@ def test_blocks_are_what_they_say(page: Path) -> None:
             assert block.text.startswith("$ "), f"{named(page)}:{block.line}: a console block begins with a command"
         if block.language in readers:
             readers[block.language](block.text)
+
+
+def test_files_and_python_of_a_page_are_not_passed_over(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        '```yaml title="a.yaml"\nx: 1\n```\n\n```python\nassert open("a.yaml").read() == "x: 2"\n```\n', "utf-8"
+    )
+    with Places() as places, pytest.raises(AssertionError):
+        play(page, Reader(tmp_path, places))
+    assert (tmp_path / "a.yaml").read_text("utf-8") == "x: 1\n"
 
 
 def test_a_command_that_prints_something_else_is_found() -> None:

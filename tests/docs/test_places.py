@@ -51,6 +51,11 @@ def test_a_prometheus_knows_eight_minutes(tmp_path: Path) -> None:
 def test_what_a_machine_lacks_is_skipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(NEEDED, "no-such-tool", lambda: False)
     assert typed(tmp_path, "no-such-tool --help") == [""]
+
+
+def test_statistics_are_computed_where_that_begins_soonest() -> None:
     with Places() as places:
-        assert places.reachable("ftplan what-if f --master spark://host:7077") == "ftplan what-if f --master 'local[2]'"
+        assert places.reachable("ftplan compute-stats log -o x") == "ftplan compute-stats --engine sail log -o x"
+        named = "ftplan compute-stats log --engine spark -o x"
+        assert places.reachable(named) == named
         assert not places.known
