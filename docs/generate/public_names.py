@@ -70,7 +70,7 @@ def on_post_build(config: Any) -> None:
     """Warn of public names that are not on the page, and of private ones that are; mkdocs calls this."""
     import ftplan
 
-    html = (Path(config["site_dir"]) / PAGE / "index.html").read_text("utf-8")
+    html = (Path(config["site_dir"]) / f"{PAGE}.html").read_text("utf-8")
     for fault in missing(html, [f"ftplan.{name}" for name in public(ftplan)]):
         _log.warning(fault)
 

@@ -73,7 +73,7 @@ def many(schema: Schema, name: str, refer: Callable[[str, bool], str]) -> str:
 
 def plain(number: float) -> str:
     """Return a number as people write it: ``1,000``, ``1e-6``."""
-    if number == int(number) and abs(number) < 1e6:
+    if number == int(number) and abs(number) <= 1e7:
         return f"{int(number):,}"
     return f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 

@@ -85,8 +85,10 @@ class Imported:
 
     Attributes
     ----------
-    topology, cluster
-        Documents, as ``ftplan.load`` takes them; the cluster is None where the engine names no hosts.
+    topology
+        A document, as ``ftplan.load`` takes it.
+    cluster
+        Another; None where the engine names no hosts.
     assumptions
         What the engine does not say, and what is taken instead.
     notes

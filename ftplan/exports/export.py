@@ -24,8 +24,10 @@ class Export:
 
     Attributes
     ----------
-    target, kind
-        The engine, and the kind of plan.
+    target
+        The engine.
+    kind
+        The kind of the plan.
     text
         What the file holds.
     warnings

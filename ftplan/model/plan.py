@@ -181,8 +181,10 @@ class Plan:
         ``optimal``, ``feasible``, ``infeasible`` or ``no-plan-in-time``; None where nobody says.
     objective
         ``name``, ``sense``, ``value``, the proven ``bound`` and the ``gap`` between them.
-    options, seed
+    options
         What the planner was asked with.
+    seed
+        Of all random choices.
     inputs
         Role, path and hash of each input.
     reason

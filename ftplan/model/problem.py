@@ -32,8 +32,14 @@ class Problem:
 
     Attributes
     ----------
-    topology, cluster, stats, failure
-        What was read of each; None where it was not given.
+    topology
+        The job; None where it was not given, as with all inputs.
+    cluster
+        Nodes, zones, network, and what is placed.
+    stats
+        The manifest and the tables of a statistics folder.
+    failure
+        What fails and what arrives.
     inputs
         Role, path and hash of each, which plans record.
     warnings

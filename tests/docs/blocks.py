@@ -72,8 +72,8 @@ def steps(text: str) -> Iterator[Step]:
 
 
 def prints(text: str) -> str:
-    """Return what a block of Python says that it prints: lines of its own that begin with ``#>``."""
-    return "\n".join(line[2:].removeprefix(" ") for line in text.split("\n") if line.startswith("#>"))
+    """Return what a block of Python says that it prints: lines of its own that begin with ``# >``."""
+    return "\n".join(line[3:].removeprefix(" ") for line in text.split("\n") if line.startswith("# >"))
 
 
 def agrees(shown: str, printed: str) -> bool:

@@ -40,7 +40,7 @@ def test_the_page_has_them_and_an_example(kind: str) -> None:
 def test_types_units_ranges_and_defaults() -> None:
     text = fields("topology") + fields("cluster")
     for row in (
-        "| `parallelism` | integer, 1 to 1e7; default 1 | Number of tasks |",
+        "| `parallelism` | integer, 1 to 10,000,000; default 1 | Number of tasks |",
         "| `interval_s` | number (seconds), 1e-6 to 1e9 | Seconds between two checkpoints |",
         "| `id` **required** | id | Unique name |",
         "| `edges` | list of [objects](#edges) | The streams between them; the graph is acyclic |",
