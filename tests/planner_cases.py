@@ -161,8 +161,6 @@ def recovery() -> Questions:
         "parallel": {"parallel_recovery": True},
         "capped": {"capacity": 1.2},
         "slow-network": {"bandwidth": 5.0},
-        "priority-time": {"objective": "priority-time"},
-        "fidelity-time": {"objective": "fidelity-time"},
         "complete": {"complete_failure": True},
     }
     three = {"topology": recovery_cases.TOPOLOGY, "cluster": recovery_cases.CLUSTER}
@@ -178,6 +176,7 @@ def recovery() -> Questions:
             **{name: Question(storm(), {**small, **options}) for name, options in ways.items()},
             "statistics": Question({**failed, "stats": measured}, small),
             "checkpoints": Question(copied, small),
+            **{name: Question(failed, {**small, "objective": name}) for name in ("priority-time", "fidelity-time")},
             "random-orders": Question(failed, {"iterations": 20, "time_limit_s": 3600.0}),
             "capacity": Question(failed, small, ("capacity", (1.0, 2.0, 3.0, 4.0))),
         },

@@ -35,6 +35,7 @@ from ftplan.simulation.recovery_outcome import outcome
 from ftplan.simulation.recovery_replay import replay
 from ftplan.simulation.recovery_rules import judged
 from tests.api.repair_documents import loaded, random_case
+from tests.effort import examples
 from tests.planners.recovery.repair_cases import scattered
 
 OPTIONS: dict[str, Any] = {"pause_lower_priority": True, "objective": "priority-time"}
@@ -76,7 +77,7 @@ def agree(schedule: Schedule, problem: RecoveryProblem, incident: Incident) -> d
     return document
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(examples(60)))
 def test_both_sides_agree(seed: int) -> None:
     problem, incident = both(seed, parallel_recovery=seed % 4 == 0, capacity=4.0 if seed % 5 == 0 else None)
     policies = (random_order, by_queries(best_density_step), pausing(by_queries(best_density_step), seed))
@@ -87,7 +88,7 @@ def test_both_sides_agree(seed: int) -> None:
             agree(schedule, problem, incident)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(examples(20)))
 def test_both_sides_agree_on_the_horizon(seed: int) -> None:
     case = random_case(seed)
     case["failure"]["arrivals"].append({"at_s": 1e4, "node": {"id": "store", "cpu": 1.0, "accepts": ["checkpoints"]}})
@@ -109,7 +110,7 @@ def test_the_horizon_lasts_until_what_starts_last_has_caught_up() -> None:
     assert default_horizon_s(0.0, 0.0, RecoveryDelays(), measured=False) == 600.0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(examples(20)))
 def test_both_sides_agree_on_what_nothing_recovered_loses(seed: int) -> None:
     problem, incident = both(seed)
     schedule = nothing_recovered(problem)
@@ -146,7 +147,7 @@ def test_what_never_has_room_loses_the_later_failures_too(objective: str) -> Non
         assert summary["before"]["fidelity_time"] == pytest.approx(10.0 / 3.0)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(examples(30)))
 def test_arrivals_at_their_planned_times_bring_what_was_planned(seed: int) -> None:
     problem, _ = both(seed, parallel_recovery=seed % 4 == 0)
     ranges = [replace(item, range_s=(item.at_s, item.at_s + 1e-9)) for item in problem.arrivals]
@@ -159,7 +160,7 @@ def test_arrivals_at_their_planned_times_bring_what_was_planned(seed: int) -> No
         assert sampled.priority_time[0] == pytest.approx(priority_time_of(schedule, problem), rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(40)))
 def test_what_is_left_after_tasks_gave_way_is_worth_what_comes_of_it(seed: int) -> None:
     problem, _ = both(seed)
     problem = replace(problem, failures=(), rolls_back=False)

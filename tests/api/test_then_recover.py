@@ -15,6 +15,7 @@ from ftplan.api import evaluate, explain, verify
 from ftplan.api.replication.asked import asked_of, nodes_by_task
 from ftplan.errors import FtplanError
 from tests.api.then_recover_cases import documents, every_choice, following
+from tests.effort import examples
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 RACKS = ("rack-a", "rack-b", "rack-c")
@@ -90,7 +91,7 @@ def test_replicas_go_where_restores_take_longest() -> None:
     assert two.summary["most_fidelity"]["output_fidelity"] > after["output_fidelity"]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(examples(12)))
 def test_no_choice_beats_the_bound_and_no_baseline_the_plan(seed: int) -> None:
     """Every choice and placement of tiny jobs: the bound holds, more budget is never worse, verify agrees."""
     problem = ftplan.load(**documents(random.Random(seed)))

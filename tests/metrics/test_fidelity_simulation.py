@@ -20,6 +20,7 @@ from ftplan.planners.replication.exact import exact
 from ftplan.planners.replication.greedy import greedy
 from ftplan.planners.replication.planner import ReplicationOptions
 from ftplan.planners.replication.structure_aware import structure_aware
+from tests.effort import examples
 from tests.metrics.slow_fidelity import Substream, Task, slow_rates
 from tests.planners.replication.cases import problem_of, random_tree
 from tests.topologies import topologies
@@ -97,7 +98,7 @@ def test_output_fidelity_equals_the_share_of_whole_lineages(topology: Topology, 
 
 
 @pytest.mark.parametrize("partitioning", ["full", "structured"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(examples(20)))
 def test_key_aligned_equals_output_fidelity_where_nothing_is_shared(seed: int, partitioning: str) -> None:
     """No two streams of a join have an ancestor in common in an in-tree."""
     graph = TaskGraph(random_tree(seed, 6, 5, partitioning, joins=0.5))

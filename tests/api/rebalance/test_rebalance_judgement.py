@@ -16,6 +16,7 @@ from ftplan.api import verify
 from ftplan.errors import FtplanError
 from ftplan.io.plan_file import load_plan
 from tests.api.rebalance.cases import job, planned
+from tests.effort import examples
 
 Document = dict[str, Any]
 Change = Callable[[Document], Any]
@@ -298,7 +299,7 @@ def test_whatever_number_or_node_is_changed_is_noticed() -> None:
     documents = {name: plan(name) for name in PLANS}
     spots = {name: places(given) for name, given in documents.items()}
     problem, kept = job(), []
-    for seed in range(200):
+    for seed in range(examples(200)):
         rng = random.Random(seed)
         name = rng.choice(list(PLANS))
         given = copy.deepcopy(documents[name])

@@ -14,6 +14,7 @@ import ftplan
 from ftplan.api import verify
 from tests.api.rebalance.random_jobs import random_job
 from tests.api.rebalance.trying_all import TryingAll
+from tests.effort import examples
 
 Documents = dict[str, Any]
 NAMES = {"max-pause": "max_pause_s", "within": "within_s"}
@@ -63,7 +64,7 @@ def with_fix(documents: Documents, asked: Documents, fix: str) -> tuple[Document
     return documents, asked
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(40)))
 def test_plans_are_what_trying_all_says(seed: int) -> None:
     documents, asked = random_job(seed)
     best, oracle = cheapest(documents, asked)

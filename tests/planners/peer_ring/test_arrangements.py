@@ -13,6 +13,7 @@ from ftplan.planners.peer_ring.arrangements.every_order import EveryOrder
 from ftplan.planners.peer_ring.arrangements.unequal import arranged
 from ftplan.planners.peer_ring.cuts.partition import partition, per_cpu, ring_of
 from ftplan.planners.peer_ring.orders.zone_order import zone_order
+from tests.effort import examples
 from tests.planners.peer_ring.cases import best_ring, ring_problem
 
 
@@ -26,7 +27,7 @@ def question(seed: int, most: int = 6) -> RingProblem:
     return ring_problem(load.tolist(), cpu.tolist(), zones, int(random.integers(min(3, count))))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(examples(30)))
 def test_every_order_is_exact_with_every_place(seed: int) -> None:
     """And a bound without: arcs may then be empty, only where some position is too heavy for a small node."""
     problem = question(seed)
@@ -43,7 +44,7 @@ def test_every_order_is_exact_with_every_place(seed: int) -> None:
         assert bound / unit == pytest.approx(largest, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(examples(12)))
 def test_a_beam_keeps_what_it_says(seed: int) -> None:
     problem = question(seed)
     order = zone_order(problem, 0, Budget(1e6))

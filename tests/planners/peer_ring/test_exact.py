@@ -15,6 +15,7 @@ from ftplan.planners.budget import SearchOptions
 from ftplan.planners.peer_ring.baselines import baselines
 from ftplan.planners.peer_ring.bounds import any_bound, load_bound
 from ftplan.planners.peer_ring.exact import exact
+from tests.effort import examples
 from tests.planners.peer_ring.cases import best_ring, even_ring, ring_problem
 
 LOAD = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0, 7.0, 20.0])
@@ -38,7 +39,7 @@ def test_exact_against_all_rings(problem: RingProblem) -> None:
     is_best(problem)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(40)))
 def test_exact_against_all_rings_of_many_nodes(seed: int) -> None:
     random = np.random.default_rng(seed)
     count = int(random.integers(5, 7))

@@ -14,6 +14,7 @@ from ftplan.metrics.cluster_sizing import Sizing, drain_costs
 from ftplan.metrics.migration_costs import PROTOCOLS
 from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.planners.rebalance.cluster_size.suggestion import suggest
+from tests.effort import examples
 from tests.planners.rebalance.cases import random_problem, rebalance_problem
 
 CLOSE = 1e-9
@@ -86,7 +87,7 @@ def can_go(sizing: Sizing, gone: tuple[int, ...]) -> bool:
     return after >= min(wanted, before)
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(examples(120)))
 def test_no_fewer_nodes_bring_utilisation_into_the_band(seed: int) -> None:
     """The number of nodes, and what it costs to drain them, are those of the best of all sets."""
     sizing = drawn(seed)

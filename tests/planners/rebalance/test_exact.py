@@ -23,6 +23,7 @@ from ftplan.planners.rebalance.models.least_cost import Proven, fewest, least_co
 from ftplan.planners.rebalance.models.node_model import Goal
 from ftplan.planners.rebalance.models.phase_cuts import impossible_moves
 from ftplan.planners.rebalance.options import RebalanceSearch
+from tests.effort import examples
 from tests.planners.rebalance.cases import (
     breaks,
     brute_force,
@@ -75,12 +76,13 @@ def test_it_costs_as_little_as_the_best_of_all_placements(first: int) -> None:
 
 @pytest.mark.parametrize("tightness", [0.9, 0.97, 1.0])
 def test_full_nodes_are_no_harder(tightness: float) -> None:
-    for seed in range(1000, 1030):
+    for seed in range(1000, 1000 + examples(30)):
         assert_least(without_notice(random_problem(seed, 5, 3, tightness)))
 
 
 def test_classes_of_nodes_lead_to_the_same_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    problems = [random_problem(seed, 5) for seed in range(90)] + [random_problem(seed, 14, 6) for seed in range(12)]
+    problems = [random_problem(seed, 5) for seed in range(examples(90))]
+    problems += [random_problem(seed, 14, 6) for seed in range(examples(12))]
     whole = [solved(problem) for problem in problems]
     monkeypatch.setattr(search, "FEW_COLUMNS", 0)
     for problem, at_once in zip(problems, whole, strict=True):
@@ -187,7 +189,7 @@ def test_it_costs_as_little_as_the_best_moves_that_have_phases() -> None:
 
 def test_what_is_cut_off_has_no_phases() -> None:
     cut = 0
-    for seed in range(60):
+    for seed in range(examples(60)):
         problem = phase_problem(seed)
         proven = solved(problem)
         for some in impossible_moves(problem, proven.moves or (), Budget(600.0)):
@@ -197,7 +199,7 @@ def test_what_is_cut_off_has_no_phases() -> None:
 
 
 def test_columns_are_what_the_problem_allows() -> None:
-    for seed in range(60):
+    for seed in range(examples(60)):
         problem = without_notice(random_problem(seed))
         every = ChoiceTable(problem).to_nodes(np.arange(len(problem.home)))
         cheapest: dict[tuple[int, int], float] = {}
@@ -236,7 +238,7 @@ def test_it_is_never_worse_than_adaptive_and_the_bound_is_none_above() -> None:
 
 
 def test_more_moves_bytes_or_hosts_never_cost_more() -> None:
-    for seed in range(15):
+    for seed in range(examples(15)):
         problem = replace(random_problem(seed, 7, 4, 0.8, traffic=None, lower=np.full(4, -np.inf)))
         values = []
         for most in (1, 2, 4, None):
@@ -255,7 +257,7 @@ def test_more_moves_bytes_or_hosts_never_cost_more() -> None:
 
 
 def test_the_order_of_groups_makes_no_difference_to_the_cost() -> None:
-    for seed in range(15):
+    for seed in range(examples(15)):
         problem = random_problem(seed, 8, 4)
         mixed, _ = shuffled(problem, seed)
         first, second = solved(problem), solved(mixed)

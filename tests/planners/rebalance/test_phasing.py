@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ftplan.metrics.rebalance_problem import Migration, RebalanceLimits
 from ftplan.planners.rebalance.phases.backlog import PhaseSize
 from ftplan.planners.rebalance.phases.phasing import phased
+from tests.effort import examples
 from tests.planners.rebalance.cases import scaled_problem
 from tests.planners.rebalance.phase_cases import by_hand, fault, fewest_phases, hot, tight_moves
 from tests.planners.rebalance.replay import replay
@@ -91,7 +92,7 @@ def test_what_is_recovered_comes_last() -> None:
 def test_phases_against_all_ways_to_part_moves() -> None:
     """The longest pause is always the least; of 60 cases at most one takes one phase more than the least number."""
     more = Counter[int]()
-    for seed in range(60):
+    for seed in range(examples(60)):
         limits = RebalanceLimits(phase_bytes=3e7) if seed % 5 == 0 else RebalanceLimits()
         problem, moves = tight_moves(seed, groups=4 + seed % 2, limits=limits)
         least = fewest_phases(problem, moves)
@@ -147,7 +148,7 @@ def test_limits_are_kept_or_named(seed: int, pause: float, size: float) -> None:
 def test_every_order_is_searched_before_low_latency_gives_way() -> None:
     """Where moves by ``cpal`` can be made one by one in any order at all, they are."""
     outcomes = Counter[bool]()
-    for seed in range(120):
+    for seed in range(examples(120)):
         problem, some = tight_moves(seed, groups=6)
         problem = replace(problem, copies=tuple((move.target,) for move in some), protocols=("cpal",))
         moves = tuple(move._replace(protocol="cpal") for move in some)
@@ -167,7 +168,7 @@ def test_a_broken_phase_is_caught() -> None:
         [Migration(0, 1, "cpal"), Migration(1, 0, "cpa")]
     ]))  # fmt: skip
     broken = 0
-    for seed in range(30):
+    for seed in range(examples(30)):
         problem, some = tight_moves(seed)
         phases = phased(problem, some).phases
         if len(phases) > 1:

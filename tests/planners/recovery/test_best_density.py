@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery.best_density import best_density_step
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from tests.effort import examples
 from tests.planners.recovery.instances import brute_force, figure_2, knapsack_of, knapsacks
 
 
@@ -107,7 +108,7 @@ def test_complete_growth_says_nothing_and_is_the_same_in_other_portions() -> Non
     np.testing.assert_array_equal(complete.queries, best_density_step(knapsack, Budget(1e6, 466)).queries)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(40)))
 def test_equals_the_listing_taken_literally(seed: int) -> None:
     """Algorithm 3, mended, without a heap and with every sum made anew."""
     knapsack = random_knapsack(18, seed)

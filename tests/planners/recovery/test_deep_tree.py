@@ -11,6 +11,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.knapsack import toll_flow, toll_nodes
 from ftplan.planners.recovery.knapsack.deep_tree import DeepTree, deepen
 from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from tests.effort import examples
 from tests.planners.recovery.instances import brute_force, knapsack_of
 
 
@@ -36,7 +37,7 @@ def tree_of(knapsack: SetUnionKnapsack, price: float = 1.0, unit: float = 0.5) -
     return DeepTree(knapsack, unit, np.zeros(knapsack.queries, dtype=np.bool_), price)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(examples(200)))
 def test_equals_brute_force(seed: int) -> None:
     knapsack = tight(seed)
     tree = tree_of(knapsack, price=(0.0, 0.3, 50.0)[seed % 3])
@@ -49,7 +50,7 @@ def test_equals_brute_force(seed: int) -> None:
 
 @pytest.mark.parametrize("nodes", [0, 1, 2, 5])
 def test_the_bound_holds_wherever_it_stops(nodes: int) -> None:
-    for seed in range(40):
+    for seed in range(examples(40)):
         tree = tree_of(tight(seed))
         deepen(tree, Budget(60.0, nodes))
         assert tree.bound >= most(seed) - 1e-9
@@ -75,7 +76,7 @@ def test_a_wrong_bound_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(toll_nodes, "settle", too_small)
     wrong = 0
-    for seed in range(40):
+    for seed in range(examples(40)):
         tree = tree_of(tight(seed))
         deepen(tree, Budget(60.0, 0))
         wrong += tree.bound < most(seed) - 1e-9

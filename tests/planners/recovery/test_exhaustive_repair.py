@@ -9,6 +9,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery.repair import exhaustive
 from ftplan.planners.recovery.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery.repair.instance import value
+from tests.effort import examples
 from tests.planners.recovery.repair_cases import least_loss, random_repair
 from tests.planners.recovery.repair_search_cases import at_first, least_loss_waiting, varied
 
@@ -40,7 +41,7 @@ def test_where_tasks_wait_for_their_queries_too(first: int) -> None:
 
 
 def test_waiting_loses_no_less_than_beginning_ahead() -> None:
-    for seed in range(2000, 2040):
+    for seed in range(2000, 2000 + examples(40)):
         ahead, waiting = varied(seed), varied(seed, prefetch=False)
         if len(ahead.host):
             one, other = (optimum_where_few(instance, unbounded()) for instance in (ahead, waiting))
@@ -57,7 +58,7 @@ def test_too_many_are_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_order_names_every_task_once() -> None:
-    for seed in range(40):
+    for seed in range(examples(40)):
         instance = varied(seed)
         placement = optimum_where_few(instance, unbounded())
         assert placement is not None

@@ -15,13 +15,14 @@ from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
+from tests.effort import examples
 from tests.planners.recovery.fidelity_cases import most_fidelity, random_job, with_failures
 from tests.planners.recovery.repair_search_cases import at_first
 
 
 def test_no_placement_exceeds_the_bound_and_most_come_near() -> None:
     near = []
-    for seed in range(25):
+    for seed in range(examples(25)):
         problem = random_job(seed, 4)
         model = fidelity_model(problem.graph, rates(problem.graph))
         bound = fidelity_repair_bound(problem, model, Budget(3600))
@@ -62,7 +63,7 @@ class Anything:
         return Decision(np.zeros(0, dtype=np.int64), placed=tuple(placed), pause=pause, pause_standby=tuple(drop))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(examples(25)))
 def test_nothing_that_is_done_exceeds_the_bound_of_later_failures(seed: int) -> None:
     problem = with_failures(seed)
     model = fidelity_model(problem.graph, rates(problem.graph))

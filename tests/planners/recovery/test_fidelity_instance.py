@@ -16,11 +16,12 @@ from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.node_assignment import Assignment
 from ftplan.planners.recovery.schedule.schedule import Decision, State
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
+from tests.effort import examples
 from tests.planners.recovery.fidelity_cases import random_job
 from tests.planners.recovery.repair_cases import scattered
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(examples(80)))
 def test_a_placement_gains_what_its_schedule_does(seed: int) -> None:
     problem = random_job(seed)
     model = fidelity_model(problem.graph, rates(problem.graph))

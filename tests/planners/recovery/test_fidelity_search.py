@@ -19,11 +19,12 @@ from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlace
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery.schedule.score import fidelity_time_of
+from tests.effort import examples
 from tests.planners.recovery.fidelity_cases import most_fidelity, random_job, with_failures
 from tests.planners.recovery.repair_cases import scattered
 from tests.planners.recovery.repair_search_cases import at_first
 
-SEEDS = range(20)
+SEEDS = range(examples(20))
 
 
 def gains(problem: RecoveryProblem) -> FidelityGains:
@@ -35,7 +36,7 @@ def gains(problem: RecoveryProblem) -> FidelityGains:
 def test_few_placements_are_all_gone_through_and_the_search_finds_most() -> None:
     found = []
     with called_often():
-        for seed in range(12):
+        for seed in range(examples(12)):
             problem = random_job(seed, 4)
             model = fidelity_model(problem.graph, rates(problem.graph))
             best = most_fidelity(problem, at_first(problem), model)
@@ -56,7 +57,7 @@ def test_few_placements_are_all_gone_through_and_the_search_finds_most() -> None
 @pytest.mark.usefixtures("few_random_orders")
 def test_the_most_fidelity_may_be_without_any_whole_query() -> None:
     partly = 0
-    for seed in range(40):
+    for seed in range(examples(40)):
         problem = random_job(seed, 4)
         model = fidelity_model(problem.graph, rates(problem.graph))
         result = exact(problem, RecoveryOptions("fidelity-time", time_limit_s=600.0, iterations=5))
@@ -105,7 +106,7 @@ def test_where_the_sets_are_too_many_the_metric_itself_judges() -> None:
         assert plain.gained(searched) >= plain.gained(placement) - 1e-9
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(examples(15)))
 def test_plans_anew_where_more_fails_and_gains_what_the_instance_says(seed: int) -> None:
     problem = replace(with_failures(seed), rolls_back=False)
     model = fidelity_model(problem.graph, rates(problem.graph))

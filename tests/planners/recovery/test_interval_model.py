@@ -13,6 +13,7 @@ from ftplan.planners.recovery.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery.repair.interval_model import solve_intervals
 from ftplan.planners.recovery.repair.whole_numbers import whole_repair
+from tests.effort import examples
 from tests.planners.recovery.repair_cases import least_loss
 from tests.planners.recovery.repair_search_cases import least_loss_waiting, varied
 
@@ -44,7 +45,7 @@ def test_it_loses_least_and_proves_it(first: int) -> None:
 
 
 def test_without_restores_points_say_it_all() -> None:
-    for seed in range(8000, 8020):
+    for seed in range(8000, 8000 + examples(20)):
         instance = varied(seed)
         instance = replace(instance, restore_s=np.zeros(len(instance.task)), near=())
         if len(instance.host) == 0:
@@ -58,7 +59,7 @@ def test_without_restores_points_say_it_all() -> None:
 
 def test_where_tasks_wait_for_their_queries_the_bound_holds() -> None:
     met = []
-    for seed in range(7000, 7040):
+    for seed in range(7000, 7000 + examples(40)):
         instance = varied(seed, most_tasks=3, most_arrivals=2, prefetch=False)
         if len(instance.host) == 0:
             continue
@@ -72,7 +73,7 @@ def test_where_tasks_wait_for_their_queries_the_bound_holds() -> None:
 
 
 def test_numbers_that_no_unit_divides_are_bounded_from_below() -> None:
-    for seed in range(4000, 4020):
+    for seed in range(4000, 4000 + examples(20)):
         instance = varied(seed)
         if len(instance.host) == 0:
             continue
@@ -94,7 +95,7 @@ def test_numbers_that_no_unit_divides_are_bounded_from_below() -> None:
 
 
 def test_tiny_and_huge_numbers_are_bounded_from_below() -> None:
-    for seed in range(9000, 9025):
+    for seed in range(9000, 9000 + examples(25)):
         instance = varied(seed)
         if len(instance.host) == 0:
             continue
@@ -128,7 +129,7 @@ def test_it_is_never_worse_than_its_start_and_repeats_itself() -> None:
 
 
 def test_what_is_known_of_points_in_time_cuts_nothing_off() -> None:
-    for seed in range(6000, 6020):
+    for seed in range(6000, 6000 + examples(20)):
         instance = varied(seed)
         if len(instance.host) == 0:
             continue

@@ -14,12 +14,13 @@ from ftplan.planners.recovery.repair.kept import kept
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.effort import examples
 from tests.planners.recovery.repair_cases import random_repair
 from tests.planners.recovery.repair_search_cases import at_first
 
 
 @pytest.mark.parametrize("prefetch", [True, False])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(40)))
 def test_a_schedule_is_worth_no_less_as_a_placement(seed: int, prefetch: bool) -> None:
     problem = random_repair(seed)
     instance = at_first(problem, prefetch=prefetch)

@@ -19,6 +19,7 @@ from ftplan.planners.recovery.repair.order_search import search_orders
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.effort import examples
 from tests.planners.recovery.repair_cases import least_loss, placements, random_repair
 from tests.planners.recovery.repair_search_cases import at_first
 
@@ -57,7 +58,7 @@ def without_prefetch(instance: RepairInstance) -> Iterator[RepairPlacement]:
                 yield stepped
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(40)))
 @pytest.mark.parametrize("prefetch", [True, False])
 def test_a_placement_is_lawful_and_worth_what_its_schedule_is(seed: int, prefetch: bool) -> None:
     problem = random_repair(seed, 8, 4)
@@ -125,7 +126,7 @@ def test_compiled_and_plain_ways_are_the_same(monkeypatch: pytest.MonkeyPatch, p
 
 
 def test_any_start_is_taken_as_it_is_or_bettered() -> None:
-    for seed in range(20):
+    for seed in range(examples(20)):
         instance = at_first(random_repair(seed, 6, 3))
         every = list(itertools.islice(placements(instance), 200))
         start = every[seed % len(every)]
@@ -133,7 +134,7 @@ def test_any_start_is_taken_as_it_is_or_bettered() -> None:
 
 
 def test_a_start_that_waits_for_steps_is_begun_as_early_as_it_can() -> None:
-    for seed in range(20):
+    for seed in range(examples(20)):
         problem = random_repair(seed, 6, 3)
         waits = list_schedule(at_first(problem, prefetch=False))
         instance = at_first(problem)

@@ -16,6 +16,7 @@ from ftplan.planners.recovery.repair.bound import repair_bound
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.effort import examples
 from tests.planners.recovery.burst_cases import least_at_random, random_burst
 from tests.planners.recovery.cases import graph, problem
 from tests.planners.recovery.repair_cases import least_loss, random_repair
@@ -26,7 +27,7 @@ def bound_of(asked: RecoveryProblem, **more: bool) -> float:
     return repair_bound(asked, Budget(1e6, iterations=20), **more).value
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(examples(16)))
 def test_nothing_loses_less_than_the_bound(seed: int) -> None:
     asked = random_repair(seed)
     least = least_loss(at_first(asked))
@@ -34,13 +35,13 @@ def test_nothing_loses_less_than_the_bound(seed: int) -> None:
     assert bound_of(asked, parallel=True) <= least * (1.0 + 1e-9) + 1e-6
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(examples(14)))
 def test_no_schedule_loses_less_where_more_fails_later(seed: int) -> None:
     asked = random_burst(seed)
     assert bound_of(asked) <= least_at_random(asked, 12) * (1.0 + 1e-9) + 1e-6
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", range(examples(14)))
 def test_no_schedule_loses_less_where_failures_send_all_tasks_back(seed: int) -> None:
     asked = replace(random_burst(seed), rolls_back=True)
     assert bound_of(asked) <= least_at_random(asked, 12) * (1.0 + 1e-9) + 1e-6
@@ -70,14 +71,14 @@ def test_what_goes_back_catches_up_since_the_incident_began(first_s: float, catc
     assert bound_of(asked) == pytest.approx(priority_time_of(made, asked), rel=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(examples(12)))
 def test_what_is_too_large_to_look_at_in_pairs_is_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreseen, "MOST_CELLS", 0)
     asked = random_repair(seed)
     assert bound_of(asked) <= least_loss(at_first(asked)) * (1.0 + 1e-9) + 1e-6
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(examples(12)))
 def test_hosts_in_groups_are_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_groups, "MOST_PAIRS", 0)
     asked = random_repair(seed)

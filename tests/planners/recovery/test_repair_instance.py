@@ -10,10 +10,11 @@ from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlace
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.score import priority_time_of
+from tests.effort import examples
 from tests.planners.recovery.repair_cases import random_repair, scattered
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(examples(60)))
 def test_a_placement_is_worth_what_its_schedule_is(seed: int) -> None:
     problem = random_repair(seed)
     values = []

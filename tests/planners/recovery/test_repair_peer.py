@@ -8,13 +8,14 @@ from ftplan.planners.recovery.problem import RecoveryOptions
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
+from tests.effort import examples
 from tests.planners.recovery.repair_cases import least_loss, random_repair
 from tests.planners.recovery.repair_peer import TICK_S, Peer, by_pyjobshop
 
 pytest.importorskip("pyjobshop")
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(examples(24)))
 def test_pyjobshop_loses_as_little_as_brute_force(seed: int) -> None:
     """Hosts, order, lanes, arrivals and pool mean the same to both; its times are rounded up to ticks."""
     asked: list[tuple[RepairInstance, Peer]] = []

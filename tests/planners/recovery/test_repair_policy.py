@@ -12,6 +12,7 @@ from ftplan.planners.recovery.problem import Host, RecoveryOptions, RecoveryProb
 from ftplan.planners.recovery.repair.instance import RepairInstance, RepairPlacement
 from ftplan.planners.recovery.repair.policy import WholeRepair
 from ftplan.planners.recovery.schedule.construction import construct_schedule
+from tests.effort import examples
 from tests.planners.recovery.pausing_cases import optimum
 from tests.planners.recovery.repair_cases import random_repair
 
@@ -27,7 +28,7 @@ def failing_again(problem: RecoveryProblem, host: int, at_s: float) -> RecoveryP
 
 def test_what_was_started_and_fails_again_is_started_anew() -> None:
     again = 0
-    for seed in range(60):
+    for seed in range(examples(60)):
         problem = random_repair(seed)
         roomy = tuple(Host(host.id, 9.0) for host in problem.hosts)
         if problem.live_hosts < 2:
@@ -50,7 +51,7 @@ def test_nothing_is_started_on_a_host_that_is_gone() -> None:
         placement = optimum(instance)
         return replace(placement, step_s=np.where(placement.host >= 0, instance.steps[-1], np.inf))
 
-    for seed in range(60):
+    for seed in range(examples(60)):
         problem = random_repair(seed)
         if problem.live_hosts < 2 or not problem.arrivals:
             continue

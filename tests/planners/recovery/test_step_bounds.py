@@ -17,6 +17,7 @@ from ftplan.planners.recovery.random_order import random_order
 from ftplan.planners.recovery.schedule.by_queries import by_queries
 from ftplan.planners.recovery.schedule.construction import construct_schedule
 from ftplan.planners.recovery.schedule.schedule import Decision, Policy, State
+from tests.effort import examples
 from tests.planners.recovery.cases import graph, problem
 
 POLICIES: dict[str, Policy] = {
@@ -92,7 +93,7 @@ def most(state: State) -> float:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(examples(25)))
 def test_no_step_could_restore_more_than_its_bound(seed: int, policy: str) -> None:
     possible: dict[int, float] = {}
 
