@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ftplan.api.arguments import a_plan
@@ -93,6 +94,24 @@ def sources_of(
         if sources[role] is None:
             raise FtplanError(f"{name}: names no {role} file, and --{role} is missing")
     return sources
+
+
+def seen_from_here(plan: Plan, path: str) -> Plan:
+    """Return a plan of a file with the paths of its inputs as they are seen from the working folder.
+
+    A plan names them as seen from the folder in which it was made. Where they are not all there from here, that is
+    the folder of the file, or one between it and the working folder, in which all of them are.
+    """
+    named = [item.path for item in plan.inputs if item.path is not None and item.path != "-"]
+    if path == "-" or all(map(os.path.exists, named)):
+        return plan
+    own = Path(os.path.relpath(path)).parent
+    between = [] if ".." in own.parts else [folder for folder in own.parents if folder != Path()]
+    for folder in (own, *between):
+        if all((folder / name).exists() for name in named):
+            inputs = (i if i.path in (None, "-") else replace(i, path=str(folder / i.path)) for i in plan.inputs)
+            return replace(plan, inputs=tuple(inputs))
+    return plan
 
 
 def load_state(
