@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 #: Name of a generator: module and function, which takes the arguments of the marker and returns Markdown.
 GENERATORS = {
+    "action": "docs.generate.ci:action",
     "figure": "docs.generate.results:figure",
     "table": "docs.generate.results:table",
     "measured-by": "docs.generate.results:measured_by",
