@@ -99,19 +99,34 @@ def sources_of(
 def seen_from_here(plan: Plan, path: str) -> Plan:
     """Return a plan of a file with the paths of its inputs as they are seen from the working folder.
 
-    A plan names them as seen from the folder in which it was made. Where they are not all there from here, that is
-    the folder of the file, or one between it and the working folder, in which all of them are.
+    A plan names them as seen from the folder in which it was made. That is the working folder, the folder of the file,
+    or one between them: the first in which all of them are, and are what the plan was made from if there is any such.
     """
-    named = [item.path for item in plan.inputs if item.path is not None and item.path != "-"]
-    if path == "-" or all(map(os.path.exists, named)):
+    named = [item for item in plan.inputs if item.path not in (None, "-")]
+    own = Path() if path == "-" else Path(os.path.relpath(path)).parent
+    between = [] if ".." in own.parts else own.parents
+    folders = [f for f in dict.fromkeys((Path(), own, *between)) if all((f / str(i.path)).exists() for i in named)]
+    if len(folders) > 1:
+        folders.sort(key=lambda folder: not all(_unchanged(_below(folder, item)) for item in named))
+    if not folders or folders[0] == Path():
         return plan
-    own = Path(os.path.relpath(path)).parent
-    between = [] if ".." in own.parts else [folder for folder in own.parents if folder != Path()]
-    for folder in (own, *between):
-        if all((folder / name).exists() for name in named):
-            inputs = (i if i.path in (None, "-") else replace(i, path=str(folder / i.path)) for i in plan.inputs)
-            return replace(plan, inputs=tuple(inputs))
-    return plan
+    inputs = (_below(folders[0], item) if item in named else item for item in plan.inputs)
+    return replace(plan, inputs=tuple(inputs))
+
+
+def _below(folder: Path, item: InputFile) -> InputFile:
+    return replace(item, path=str(folder / str(item.path)))
+
+
+def _unchanged(item: InputFile) -> bool:
+    """Return whether an input is what a plan was made from; a folder's fingerprint is that of its manifest."""
+    assert item.path is not None
+    file = os.path.join(item.path, "manifest.json") if os.path.isdir(item.path) else item.path
+    try:
+        with open(file, "rb") as stream:
+            return sha256_of_bytes(stream.read()) == item.sha256
+    except OSError:
+        return False
 
 
 def load_state(

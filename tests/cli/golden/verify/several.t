@@ -63,6 +63,21 @@ One of them stale, and files that are no plans.
   2> ftplan: jobs/a/topology.yaml: format: this is a topology file (ftplan/topology); expected a plan (ftplan/plan)
   [2]
 
+A plan in a folder for what is written.
+
+  $ mkdir jobs/a/out && cp jobs/a/plan.json jobs/a/out
+  $ ftplan verify jobs/a/out/plan.json --format table
+  valid; held to: copy-not-with-primary, copies-on-distinct-nodes, balance, memory
+  not recomputed: summary.even
+
+A project at the top names its inputs alike: those that the plan was made from count.
+
+  $ cp jobs/a/cluster.yaml cluster.yaml && cp jobs/a/topology.yaml topology.yaml && cp -r jobs/a/stats stats
+  $ echo "# another" >> topology.yaml
+  $ ftplan verify jobs/a/plan.json --format table
+  valid; held to: copy-not-with-primary, copies-on-distinct-nodes, balance, memory
+  not recomputed: summary.even
+
 No plan at all.
 
   $ ftplan verify jobs/a/topology.yaml jobs/a/stats/manifest.json --skip-others --format table
