@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 #: Name of a generator: module and function, which takes the arguments of the marker and returns Markdown.
 GENERATORS = {
+    "action": "docs.generate.ci:action",
     "columns": "docs.generate.schemas:columns",
     "example": "docs.generate.schemas:example",
     "fields": "docs.generate.schemas:fields",

@@ -39,17 +39,19 @@ class Verification:
         """Whether nothing is violated."""
         return not self.violations
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        return {
+            "valid": self.valid,
+            "rules": self.rules,
+            "not_recomputed": self.not_recomputed,
+            "violations": [asdict(violation) for violation in self.violations],
+            "warnings": [warning.to_dict() for warning in self.warnings],
+        }
+
     def to_json(self) -> str:
         """Return the verdict as JSON text."""
-        return canonical_json(
-            {
-                "valid": self.valid,
-                "rules": self.rules,
-                "not_recomputed": self.not_recomputed,
-                "violations": [asdict(violation) for violation in self.violations],
-                "warnings": [warning.to_dict() for warning in self.warnings],
-            }
-        )
+        return canonical_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ _ORDER = (
     "simulation",
     "configuration",
 )
+#: The formats that can be checked, and what they are called here.
+READABLE = {f"ftplan/{name}": name for name in _ORDER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,12 @@ class _Known:
     cluster: Cluster | None = None
 
 
-def check_files(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Checked], list[FtplanError]]:
+def check_files(
+    paths: Sequence[str | os.PathLike[str]], leading: Sequence[str | os.PathLike[str]] = ()
+) -> tuple[list[Checked], list[FtplanError]]:
     """Check several files, in the order given; where one topology (or cluster) is among them, the others against it.
+
+    Of several it is the one that is *leading*, which are some of the files.
 
     Returns the valid ones and one error for each of the others.
     """
@@ -89,10 +95,12 @@ def check_files(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Checked],
         except FtplanError as error:
             outcomes[i] = error
     known = _Known()
-    kinds = [kind for _, kind, _ in opened]
-    for i, kind, source in sorted(opened, key=lambda entry: _ORDER.index(entry[1])):
+    first = {os.path.realpath(path) for path in leading}
+    led = {i for i, _, _ in opened if os.path.realpath(paths[i]) in first}
+    for i, kind, source in sorted(opened, key=lambda entry: (_ORDER.index(entry[1]), entry[0] not in led)):
         try:
-            outcomes[i] = _check(kind, source, known, keep=kinds.count(kind) == 1)
+            alike = [j for j, other, _ in opened if other == kind]
+            outcomes[i] = _check(kind, source, known, keep=[i] == ([j for j in alike if j in led] or alike))
         except FtplanError as error:
             outcomes[i] = error
     results = [outcomes[i] for i in range(len(paths))]
@@ -110,9 +118,8 @@ def _kind_and_source(path: str | os.PathLike[str]) -> tuple[str, Any]:
     document = read_document(path, "ftplan")
     value = document.value
     kind = value.get("format") if isinstance(value, Mapping) else None
-    readable = {f"ftplan/{name}": name for name in _ORDER}
-    if isinstance(kind, str) and kind in readable:
-        return readable[kind], document
+    if isinstance(kind, str) and kind in READABLE:
+        return READABLE[kind], document
     if isinstance(kind, str) and kind in FORMATS:
         raise FtplanError(f"{document.name}: format: {kind} files are checked with the folder that they are in")
     check_envelope(document, "ftplan/topology")

@@ -143,9 +143,31 @@ def test_a_mistake_is_one_line(repository: Path, temporary: Path) -> None:
     assert run.outputs["exit-code"] == "2"
     assert len(run.errors) == 1
     assert "rack-z" in run.errors[0]
-    missing = run_action(repository, temporary, plan="nothing.json")
-    assert missing.failed
-    assert missing.errors[0] == "plan: there is no such file, and no command that makes it"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"plan": "nothing.json"}, "plan: there is no such file, and no command that makes it"),
+        ({"command": "recovery-schedule", "arguments": "--fail 'open"}, "arguments: a quote is open"),
+        ({"command": "recovery schedule"}, "command: expected one word, such as recovery-schedule"),
+    ],
+)
+def test_a_mistake_of_the_workflow(repository: Path, temporary: Path, given: dict[str, str], said: str) -> None:
+    run = run_action(repository, temporary, **given)
+    assert run.failed
+    assert run.errors == [said]
+    assert run.outputs["exit-code"] == "2"
+
+
+def test_a_report_that_cannot_be_written(repository: Path, temporary: Path) -> None:
+    (repository / "taken").mkdir()
+    run = good(repository, temporary, report="taken", verify="false")
+    assert run.failed
+    assert len(run.errors) == 1
+    assert run.errors[0].startswith("taken")
+    assert run.outputs["exit-code"] not in ("", "0", "3")
+    assert run.used["actions/upload-artifact@v4"]["path"].strip() == run.outputs["plan"]
 
 
 def test_a_folder_of_a_larger_repository(repository: Path, temporary: Path) -> None:

@@ -62,3 +62,10 @@ def held_to(schema: str, file: Path) -> str:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.stdout + done.stderr if done.returncode else ""
+
+
+def test_the_hooks_are_a_manifest() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pre_commit", "validate-manifest", ".pre-commit-hooks.yaml"], cwd=ROOT, check=False
+    )
+    assert done.returncode == 0
