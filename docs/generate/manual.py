@@ -52,7 +52,10 @@ def _completion(shell: str) -> str:
     made = get_completion_class(shell)
     assert made is not None, shell
     complete = made(cli, {}, "ftplan", "_FTPLAN_COMPLETE")
-    return str(complete.source_template % complete.source_vars()).rstrip() + "\n"
+    script = str(complete.source_template % complete.source_vars()).rstrip() + "\n"
+    if shell == "zsh":  # click's own ending completes nothing the second time: only the first call loads the file
+        script = re.sub(r"\nif \[\[ \$zsh_eval_context.*\Z", '\n_ftplan_completion "$@"\n', script, flags=re.DOTALL)
+    return script
 
 
 def _commands(context: click.Context) -> Iterator[click.Context]:
