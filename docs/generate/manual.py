@@ -43,7 +43,7 @@ _FILES = "Defaults of a project, in the working folder or the nearest of its par
 def installed_files() -> dict[Path, str]:
     """Return all man pages and completions: where they stand in the project, and what they hold."""
     files = {SHARE / place: _completion(shell) for shell, place in COMPLETIONS.items()}
-    for context in _commands(click.Context(cli, info_name="ftplan")):
+    for context in _commands(_speaking(cli, "ftplan")):
         files[SHARE / "man" / "man1" / f"{_page(context)}.1"] = page(context)
     return files
 
@@ -70,7 +70,12 @@ def _inner(context: click.Context) -> list[click.Context]:
     if not isinstance(group, click.Group):
         return []
     found = [(name, group.get_command(context, name)) for name in group.list_commands(context)]
-    return [click.Context(command, info_name=name, parent=context) for name, command in found if command is not None]
+    return [_speaking(command, name, context) for name, command in found if command is not None]
+
+
+def _speaking(command: click.Command, name: str, above: click.Context | None = None) -> click.Context:
+    """Return the context in which a command speaks of itself: with its settings, -h among them."""
+    return click.Context(command, info_name=name, parent=above, **command.context_settings)
 
 
 def _page(context: click.Context) -> str:
