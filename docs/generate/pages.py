@@ -14,6 +14,10 @@ GENERATORS = {
     "measured-by": "docs.generate.results:measured_by",
     "options": "docs.generate.commands:options",
     "usage": "docs.generate.commands:usage",
+    "shared-options": "docs.generate.commands:shared_options",
+    "algorithms": "docs.generate.commands:algorithms",
+    "commands": "docs.generate.commands:commands",
+    "metrics": "docs.generate.metrics:metrics",
 }
 _MARKED = re.compile(
     r"(?P<begin><!-- generate (?P<name>[a-z-]+)(?:: (?P<arguments>.*?))? -->)(?P<body>.*?)(?P<end><!-- end -->)",

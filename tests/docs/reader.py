@@ -71,6 +71,8 @@ class Reader:
             return ""
         if runs_elsewhere(step.command):
             return ""
+        if self.places.lacking(step.command):
+            return step.printed or ""
         done = self._run(self.places.reachable(step.command), seen=step.printed is not None)
         printed = self.places.as_written(done.stdout)
         assert done.returncode == step.code, f"$ {step.command}\n[{done.returncode}]\n{printed}"
@@ -81,10 +83,11 @@ class Reader:
         env = environment(COLUMNS=COLUMNS, **({"FTPLAN_FORMAT": "table"} if seen and "|" not in command else {}))
         plain = re.fullmatch(r"ftplan [^|<>;&$]*", command) and not any(word in command for word in OWN_PROCESS)
         if plain:
-            done = run_here(shlex.split(command)[1:], cwd=self.here, env=env)
+            with self.places.clock():
+                done = run_here(shlex.split(command)[1:], cwd=self.here, env=env)
             return subprocess.CompletedProcess(command, done.returncode, done.stderr + done.stdout)
         env["PATH"] = f"{Path(__file__).parent / 'bin'}{os.pathsep}{env['PATH']}"
-        env["FTPLAN_PYTHON"], env["PYTHONPATH"] = sys.executable, str(ROOT)
+        env["PYTHON_OF_TESTS"], env["PYTHONPATH"] = sys.executable, str(ROOT)
         return subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=self.here, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

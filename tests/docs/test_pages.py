@@ -34,15 +34,24 @@ def test_all_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
     if named(page) not in WHOLE_LOG:
         thinned(root)
     here = root / page.parent.relative_to(ROOT) if page.parent.parent.name == "examples" else root
-    reader = Reader(here, Places())
-    text = page.read_text("utf-8")
+    with Places() as places:
+        play(page, Reader(here, places))
+
+
+def play(page: Path, reader: Reader) -> None:
+    """Follow a page from top to bottom, and compare or write what it shows."""
+    text, begun = page.read_text("utf-8"), 0
     for block in blocks(text):
         shown = [step.printed for step in steps(block.text)] if block.language == "console" else []
-        for page_shows, printed in zip(shown, reader.follow(block), strict=True) if shown else ():
-            if page_shows is None or agrees(page_shows, printed):
+        for page_shows, printed in zip(shown, reader.follow(block), strict=True):
+            if page_shows is None:
                 continue
-            if os.environ.get("FTPLAN_DOCS") == "write":
-                text = text.replace(page_shows, printed.strip("\n"), 1)
+            there = text.find(f"\n{page_shows}\n", begun) + 1  # 0 within tabs, whose lines are indented
+            begun = there or begun
+            if agrees(page_shows, printed):
+                continue
+            if there and os.environ.get("FTPLAN_DOCS") == "write":
+                text = text[:begun] + printed.strip("\n") + text[begun + len(page_shows) :]
                 page.write_text(text, "utf-8")
             else:
                 raise AssertionError(f"{named(page)}:{block.line}: shown\n{page_shows}\nprinted\n{printed}")
