@@ -75,7 +75,8 @@ def tables(found: dict[str, Any]) -> list[Table]:
     """Return what was found, as tables."""
     program, own = found["program"], found["machine"]
     untried = all(item["state"] != "works" for item in found["trials"])
-    verdict: list[tuple[str, Any]] = [("nothing is missing" if untried else "planning works here", found["works"])]
+    works = "not tried; nothing is missing" if found["works"] and untried else found["works"]
+    verdict: list[tuple[str, Any]] = [("planning works here", works)]
     verdict += [("problem", text) for text in found["problems"]] + [("note", text) for text in found["notes"]]
     memory = (_gib(own["memory_available_bytes"]), _gib(own["memory_bytes"]), _gib(own["memory_of_cgroup_bytes"]))
     here = [

@@ -48,7 +48,7 @@ TRIALS: tuple[Trial, ...] = (
     Trial("max flow", "recovery schedules", "ftplan.planners.trials:max_flow", ("ortools",)),
     Trial("compiled functions", "large plans, simulations", "ftplan.compiled:tried", ("numba", "numpy")),
     Trial(
-        "other packages", "imports, fits, simulations, tables", "imports:networkx,scipy.optimize,simpy,rich,urllib3",
+        "other packages", "imports, fits, simulations", "imports:networkx,scipy.optimize,simpy,rich,urllib3",
         ("networkx", "scipy", "simpy", "rich", "urllib3"),
     ),
     Trial("Apache Spark", "compute-stats", "ftplan.spark_stats.trials:spark", ("pyspark",), "spark", True),

@@ -1,4 +1,4 @@
-"""Trials: what works, and what planted faults are called."""
+"""Trials: what planted faults are called. That all works here is on the page of ``doctor``, which is run."""
 
 from __future__ import annotations
 
@@ -33,14 +33,6 @@ def one(trial: Trial, limit_s: float = 3600.0) -> Outcome:
 
 def of(name: str) -> Trial:
     return next(trial for trial in TRIALS if trial.name == name)
-
-
-def test_all_libraries_and_solvers_work_here() -> None:
-    """Engines are tried by the tests of statistics and of installations."""
-    for outcome in carried_out([trial for trial in TRIALS if not trial.engine], 3600.0, 2):
-        assert outcome.state == "works", outcome
-        assert outcome.detail
-        assert outcome.seconds is not None
 
 
 def test_what_fails_to_import_is_a_finding(plant: Plant) -> None:
