@@ -64,11 +64,15 @@ def test_pipx_installs_it_with_its_man_pages(wheel: Path, tmp_path: Path) -> Non
 
 
 @needs["man"]
-def test_man_finds_the_pages_of_an_environment(installed: Callable[[str], Installed], tmp_path: Path) -> None:
-    """``man`` looks beside each ``bin`` of the path."""
-    path = os.pathsep.join((str(installed(OWN).folder / "bin"), "/usr/bin", "/bin"))
+@pytest.mark.parametrize("way", ["beside the path", "MANPATH"])
+def test_man_finds_the_pages(way: str, installed: Callable[[str], Installed]) -> None:
+    """``man`` looks beside each ``bin`` of the path, and with the line of the page in the folder of ``uv tool``."""
+    share = installed(OWN).folder / "share" / "man"
+    first = f"{installed(OWN).folder / 'bin'}:" if way == "beside the path" else ""
+    more = {} if first else {"MANPATH": f"{share}:"}
     done = subprocess.run(
-        ["man", "ftplan-recovery-schedule"], env={"PATH": path, "LC_ALL": "C.UTF-8", "MANWIDTH": "100"},
+        ["man", "ftplan-recovery-schedule"],
+        env={"PATH": f"{first}/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100", **more},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "Plan which failed tasks come back first, where and when" in done.stdout, done.stderr
@@ -86,36 +90,39 @@ def assert_completes(shell: list[str], setting: str, here: Installed, job: Path)
     assert shown(screen) == list(BECOME), screen
 
 
+#: By the file that is installed, and by the line of the page, which does however it was installed.
+WAYS = ("file", "line")
+
+
 @needs["bash"]
-def test_bash_completes(installed: Callable[[str], Installed], job: Path) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_bash_completes(way: str, installed: Callable[[str], Installed], job: Path) -> None:
     here = installed(OWN)
     script = here.folder / "share" / "bash-completion" / "completions" / "ftplan"
-    assert_completes(["bash", "--norc", "--noprofile", "-i"], f"source {script}", here, job)
-
-
-@needs["bash"]
-def test_bash_completes_by_the_line_of_the_page(installed: Callable[[str], Installed], job: Path) -> None:
-    """However it was installed."""
-    line = 'eval "$(_FTPLAN_COMPLETE=bash_source ftplan)"'
-    assert_completes(["bash", "--norc", "--noprofile", "-i"], line, installed(OWN), job)
+    setting = f"source {script}" if way == "file" else 'eval "$(_FTPLAN_COMPLETE=bash_source ftplan)"'
+    assert_completes(["bash", "--norc", "--noprofile", "-i"], setting, here, job)
 
 
 @needs["zsh"]
-def test_zsh_completes(installed: Callable[[str], Installed], job: Path) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_zsh_completes(way: str, installed: Callable[[str], Installed], job: Path) -> None:
     here = installed(OWN)
     functions = here.folder / "share" / "zsh" / "site-functions"
-    setting = f"bindkey -e; fpath=({functions} $fpath); autoload -Uz compinit; compinit -u -D"
-    assert_completes(["zsh", "-f", "-i"], setting, here, job)
+    first = f"fpath=({functions} $fpath); " if way == "file" else ""
+    last = "" if way == "file" else '; eval "$(_FTPLAN_COMPLETE=zsh_source ftplan)"'
+    assert_completes(["zsh", "-f", "-i"], f"bindkey -e; {first}autoload -Uz compinit; compinit -u -D{last}", here, job)
 
 
 @needs["fish"]
-def test_fish_completes(installed: Callable[[str], Installed], job: Path) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_fish_completes(way: str, installed: Callable[[str], Installed], job: Path) -> None:
     here = installed(OWN)
     script = here.folder / "share" / "fish" / "vendor_completions.d" / "ftplan.fish"
+    setting = f"source {script}" if way == "file" else "_FTPLAN_COMPLETE=fish_source ftplan | source"
     path = os.pathsep.join((str(here.folder / "bin"), str(tools()), "/usr/bin", "/bin"))
     for begun, whole in (("ftplan rec", "recovery-schedule"), ("ftplan check topo", "topology.yaml")):
         done = subprocess.run(
-            ["fish", "--no-config", "-c", f"source {script}; complete -C '{begun}'"],
+            ["fish", "--no-config", "-c", f"{setting}; complete -C '{begun}'"],
             env={"PATH": path, "HOME": str(job)}, cwd=job, capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert whole in done.stdout.split(), done.stdout + done.stderr
