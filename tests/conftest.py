@@ -39,6 +39,8 @@ SINGLY = "tests/docs/test_pages.py::"
 class ByEngine(LoadScopeScheduling):
     """Tests that share an engine's session in one process, those that start engines in another, the rest by file.
 
+    Those of installations share a wheel and environments.
+
     Tests of a file share plans, problems and examples, which each process would make anew. Groups of
     ``--dist loadgroup`` need an attribute of tests that pytest 9 no longer has.
     """
@@ -47,6 +49,8 @@ class ByEngine(LoadScopeScheduling):
         file = nodeid if SINGLY in nodeid else nodeid.partition("::")[0]
         if file.endswith(STARTING):
             return "engines"
+        if file.startswith("tests/install/"):
+            return "install"
         return "session" if file.startswith("tests/spark_stats/") else file
 
 
