@@ -18,7 +18,7 @@ _WITHIN = re.compile(r" \[([A-Z][A-Z0-9_]+)\]$")
 _CARRIERS = ("Warn", "Violation", "assume", "note")
 #: What looks like a code and is none: names of variables of the environment, parts of regular expressions.
 _NONE = re.compile(
-    r"(?:FTPLAN|JAVA|PYSPARK|RUST|SC|SPARK)_.*|.*_NUM_THREADS"
+    r"(?:FTPLAN|JAVA|NUMBA|PYSPARK|RUST|SC|SPARK)_.*|.*_NUM_THREADS|CONDA_PREFIX|LC_ALL|LD_LIBRARY_PATH|NO_COLOR|VIRTUAL_ENV"
     r"|ASSERT_NOT|AT_(?:BEGINNING|(?:NON_)?BOUNDARY)|ATOMIC_GROUP|GROUPREF_EXISTS|NOT_(?:DIGIT|LITERAL|WORD)|POSSESSIVE_REPEAT"
 )
 

@@ -63,7 +63,7 @@ def repository(tmp_path: Path) -> Path:
 def served(**more: str) -> dict[str, str]:
     """Return an environment with ftplan as it is here."""
     path = f"{ROOT / 'tests' / 'docs' / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    return environment(PATH=path, PYTHONPATH=str(ROOT), FTPLAN_PYTHON=sys.executable, **more)
+    return environment(PATH=path, PYTHONPATH=str(ROOT), PYTHON_OF_TESTS=sys.executable, **more)
 
 
 def tried(hooks: Path, repository: Path, hook: str, *more: str) -> subprocess.CompletedProcess[str]:
