@@ -1,8 +1,6 @@
 """ftplan: recovery planning for stream-processing clusters.
 
-The public Python face is :func:`load`, :func:`plan`, :func:`evaluate`, :func:`calibrate`, :func:`checkpoint_interval`,
-:func:`export_plan`, :func:`generate`, :func:`import_topology`, :func:`report`, :func:`simulate`,
-:func:`what_if` and :class:`FtplanError`. It is imported on first use, so that ``import ftplan`` stays light.
+The public Python face is what ``__all__`` names. It is imported on first use, so that ``import ftplan`` stays light.
 """
 
 from __future__ import annotations

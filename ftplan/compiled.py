@@ -252,3 +252,22 @@ def only_within(function: Callable[..., Any]) -> Any:
     That is a third of what it takes to compile a short function.
     """
     return Kernel(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+@compiled
+def _summed(values: Any) -> float:
+    """Return the sum of an array: what is tried where it is to be seen whether functions can be compiled."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def tried() -> tuple[str, str | None]:
+    """Compile a function anew; return by which numba, and the folder in which others are kept, None where none is."""
+    import numba
+    import numpy as np
+
+    if numba.njit(_summed.inner)(np.arange(4.0)) != 6.0:
+        raise ArithmeticError("a compiled function adds wrongly")
+    return f"numba {numba.__version__}", str(_summed.fast.stats.cache_path or "") or None

@@ -24,6 +24,11 @@ class FtplanError(Exception):
 
     The message names the file, the place, what is wrong and what would be right, for instance
     ``topology.yaml: edges[3].to: unknown operator 'joins' (did you mean 'join'?)``.
+
+    Attributes
+    ----------
+    exit_code
+        What the command line ends with: 2, in subclasses another.
     """
 
     exit_code = 2

@@ -32,19 +32,25 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 #: Files whose tests start engines, one after the other: a cluster takes all cores.
 STARTING = ("spark_stats/test_session.py", "sweeps/test_runner_on_engines.py")
+#: A file whose tests share nothing: they would take one process for minutes.
+SINGLY = "tests/docs/test_pages.py::"
 
 
 class ByEngine(LoadScopeScheduling):
     """Tests that share an engine's session in one process, those that start engines in another, the rest by file.
+
+    Those of installations share a wheel and environments.
 
     Tests of a file share plans, problems and examples, which each process would make anew. Groups of
     ``--dist loadgroup`` need an attribute of tests that pytest 9 no longer has.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
+        file = nodeid if SINGLY in nodeid else nodeid.partition("::")[0]
         if file.endswith(STARTING):
             return "engines"
+        if file.startswith("tests/install/"):
+            return "install"
         return "session" if file.startswith("tests/spark_stats/") else file
 
 
@@ -56,7 +62,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
 
 #: Other files that take long, the longest first; begun last they would leave the other processes idle.
 LONG = (
-    "test_joint_replication.py", "test_readme.py", "test_planner_contracts.py", "test_golden.py", "test_failover.py",
+    "test_joint_replication.py", "test_pages.py", "test_planner_contracts.py", "test_golden.py", "test_failover.py",
     "test_browser.py", "test_fuzz.py", "test_upkeep.py", "test_resume.py", "test_horizon.py", "test_compiled.py",
     "test_interrupts.py", "test_what_if_examples.py", "test_then_recover.py", "test_mutated_plans.py",
     "test_recovery_time.py", "test_schemas.py", "test_reproduce.py", "test_exact.py", "test_key_aligned.py",

@@ -9,11 +9,29 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 #: Name of a generator: module and function, which takes the arguments of the marker and returns Markdown.
 GENERATORS = {
+    "action": "docs.generate.ci:action",
+    "columns": "docs.generate.schemas:columns",
+    "example": "docs.generate.schemas:example",
+    "fields": "docs.generate.schemas:fields",
     "figure": "docs.generate.results:figure",
     "table": "docs.generate.results:table",
     "measured-by": "docs.generate.results:measured_by",
     "options": "docs.generate.commands:options",
+    "arrows": "docs.generate.rooms:arrows",
+    "plan-options": "docs.generate.python_options:plan_options",
+    "rooms": "docs.generate.rooms:rooms",
     "usage": "docs.generate.commands:usage",
+    "over": "docs.generate.measures:over",
+    "selection": "docs.generate.measures:selection",
+    "said": "docs.generate.measures:said",
+    "verdicts": "docs.generate.measures:verdicts",
+    "claims": "docs.generate.measures:claims",
+    "reproduced": "docs.generate.measures:reproduced",
+    "shared-options": "docs.generate.commands:shared_options",
+    "algorithms": "docs.generate.commands:algorithms",
+    "commands": "docs.generate.commands:commands",
+    "codes": "docs.generate.codes:codes",
+    "metrics": "docs.generate.metrics:metrics",
 }
 _MARKED = re.compile(
     r"(?P<begin><!-- generate (?P<name>[a-z-]+)(?:: (?P<arguments>.*?))? -->)(?P<body>.*?)(?P<end><!-- end -->)",
@@ -38,7 +56,7 @@ def written(text: str, name: str) -> str:
     def anew(found: re.Match[str]) -> str:
         try:
             module, _, function = GENERATORS[found["name"]].partition(":")
-            arguments = [part.strip() for part in (found["arguments"] or "").split("::")]
+            arguments = [part.strip() for part in found["arguments"].split("::")] if found["arguments"] else []
             body = getattr(importlib.import_module(module), function)(*arguments)
         except (KeyError, LookupError, TypeError, ValueError) as error:
             raise ValueError(f"{name}: {found['begin']}: {error}") from error

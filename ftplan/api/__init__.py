@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ftplan.api.intervals.choose import checkpoint_interval
     from ftplan.api.loading import load
     from ftplan.api.plan_inputs import load_inputs
-    from ftplan.api.report import report
+    from ftplan.api.reporting import report
     from ftplan.api.simulating.simulate import simulate
     from ftplan.api.verbs import diff, evaluate, explain, plan, verify
     from ftplan.model.plan import Plan
@@ -59,7 +59,7 @@ _MODULES = {
     "import_topology": "ftplan.api.importing",
     "load": "ftplan.api.loading",
     "load_inputs": "ftplan.api.plan_inputs",
-    "report": "ftplan.api.report",
+    "report": "ftplan.api.reporting",
     "simulate": "ftplan.api.simulating.simulate",
 }
 

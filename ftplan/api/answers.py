@@ -15,7 +15,19 @@ from ftplan.model.violation import Violation
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The violations found, the rules that the plan was held to, and what of its statements nobody recomputed."""
+    """Whether a plan holds.
+
+    Attributes
+    ----------
+    violations
+        What is broken, each with a ``code`` and a ``message``.
+    rules
+        What the plan was held to.
+    warnings
+        What deserves a second look.
+    not_recomputed
+        What the plan states and nobody recomputed.
+    """
 
     violations: tuple[Violation, ...]
     rules: tuple[str, ...]
@@ -27,17 +39,19 @@ class Verification:
         """Whether nothing is violated."""
         return not self.violations
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        return {
+            "valid": self.valid,
+            "rules": self.rules,
+            "not_recomputed": self.not_recomputed,
+            "violations": [asdict(violation) for violation in self.violations],
+            "warnings": [warning.to_dict() for warning in self.warnings],
+        }
+
     def to_json(self) -> str:
         """Return the verdict as JSON text."""
-        return canonical_json(
-            {
-                "valid": self.valid,
-                "rules": self.rules,
-                "not_recomputed": self.not_recomputed,
-                "violations": [asdict(violation) for violation in self.violations],
-                "warnings": [warning.to_dict() for warning in self.warnings],
-            }
-        )
+        return canonical_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +82,26 @@ class ScenarioScores:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Scores of a plan, and the limits of ``--fail-under`` that it does not meet.
+    """Scores of a plan; ``evaluation["METRIC"]`` is one of them.
 
-    Where the failure has ``scenarios``, ``metrics`` are their means, weighted by probability, and ``failures`` is what
-    fails in all of them.
+    Where the failure has ``scenarios``, ``metrics`` are their means, weighted by probability.
+
+    Attributes
+    ----------
+    kind
+        The kind of the plan.
+    metrics
+        Each with ``name``, ``value``, ``sense`` (``max`` or ``min`` is better) and ``unit``.
+    failures
+        What fails in all scenarios.
+    inputs
+        Role, path and hash of each input.
+    unmet
+        Limits of ``fail_under`` that are not met.
+    warnings
+        What deserves a second look.
+    scenarios
+        The scores in each scenario.
     """
 
     kind: str

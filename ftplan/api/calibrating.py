@@ -34,10 +34,19 @@ def calibrate(
         Files and folders: tables of recoveries, curves, logs of Flink, event logs of Spark.
     output
         Also write the recovery costs, YAML where the name ends in ``.yaml`` or ``.yml``, else JSON.
+    force
+        Replace an *output* that is there.
     form
         What the files are: ``recoveries``, ``curves``, ``flink``, ``spark``, or ``auto``, by looking.
+    progress
+        Called with a sentence and a share of 1 on the way.
     options
-        Fields of :class:`ftplan.api.calibration_options.CalibrationOptions`, for instance ``detection_s=50``.
+        Those of ``ftplan calibrate``, with underscores, for instance ``detection_s=50``.
+
+    Returns
+    -------
+    Calibration
+        The costs, with ``predict`` for how long a recovery takes.
 
     Raises
     ------

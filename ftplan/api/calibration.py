@@ -47,7 +47,17 @@ class Prediction:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Recovery costs with what they rest on; ``to_dict()`` is the document of a recovery costs file."""
+    """Recovery costs with what they rest on; ``to_dict()`` is the document of a recovery costs file.
+
+    Attributes
+    ----------
+    fitted
+        The parameters, what they were fitted on, and how far they are off on recoveries that they have not seen.
+    inputs
+        Role, path and hash of each source.
+    warnings
+        What deserves a second look.
+    """
 
     fitted: Fitted
     inputs: tuple[InputFile, ...]

@@ -105,12 +105,17 @@ def export_plan(
     plan
         A plan, the path of one, or its document.
     to
-        A name of :data:`ftplan.exports.TARGETS`: ``kafka-reassignment``, ``kafka-streams``, ``kubernetes``, ``storm``,
+        A target: ``kafka-reassignment``, ``kafka-streams``, ``kubernetes``, ``storm``,
         ``flink``, ``csv``.
     topology, cluster
         Instead of those that the plan names, which are read where they are still there.
     options
-        The fields of :class:`ExportOptions` that the target takes.
+        Those of ``ftplan export-plan`` that the target takes, with underscores.
+
+    Returns
+    -------
+    Export
+        The file as ``text``, and what the engine cannot be told.
 
     Raises
     ------

@@ -85,8 +85,10 @@ class Imported:
 
     Attributes
     ----------
-    topology, cluster
-        Documents, as :func:`ftplan.load` takes them; the cluster is None where the engine names no hosts.
+    topology
+        A document, as ``ftplan.load`` takes it.
+    cluster
+        Another; None where the engine names no hosts.
     assumptions
         What the engine does not say, and what is taken instead.
     notes
@@ -116,12 +118,18 @@ def import_topology(
         A file, a folder of saved answers, a folder that ``ftplan collect`` wrote, the URL of a REST endpoint, ``-`` for
         standard input, or several files.
     engine
-        One of :data:`ftplan.io.engines.IMPORTERS`.
+        ``flink``, ``storm``, ``kafka-streams``, ``spark`` or ``risingwave``.
     output, cluster_output
-        Also write them: JSON, YAML where the name ends in ``.yaml`` or ``.yml``; whole or not at all. An existing one
-        is replaced with *force* only.
+        Also write them: JSON, YAML where the name ends in ``.yaml`` or ``.yml``; whole or not at all.
+    force
+        Replace outputs that are there.
     options
-        Fields of :class:`Importing`, for instance ``zone_map={"host-1": "rack-a"}, strict=True``.
+        Those of ``ftplan import-topology``, with underscores: ``zone_map={"host-1": "rack-a"}, strict=True``.
+
+    Returns
+    -------
+    Imported
+        Topology and cluster as ``ftplan.load`` takes them, and what was assumed.
 
     Raises
     ------

@@ -55,6 +55,11 @@ def load(
     min_coverage
         Refuse statistics with records in a smaller share of their windows than this.
 
+    Returns
+    -------
+    Problem
+        What was given, checked and held against each other.
+
     Raises
     ------
     FtplanError

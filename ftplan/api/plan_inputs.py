@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ftplan.api.arguments import a_plan
@@ -93,6 +94,39 @@ def sources_of(
         if sources[role] is None:
             raise FtplanError(f"{name}: names no {role} file, and --{role} is missing")
     return sources
+
+
+def seen_from_here(plan: Plan, path: str) -> Plan:
+    """Return a plan of a file with the paths of its inputs as they are seen from the working folder.
+
+    A plan names them as seen from the folder in which it was made. That is the working folder, the folder of the file,
+    or one between them: the first in which all of them are, and are what the plan was made from if there is any such.
+    """
+    named = [item for item in plan.inputs if item.path not in (None, "-")]
+    own = Path() if path == "-" else Path(os.path.relpath(path)).parent
+    between = [] if ".." in own.parts else own.parents
+    folders = [f for f in dict.fromkeys((Path(), own, *between)) if all((f / str(i.path)).exists() for i in named)]
+    if len(folders) > 1:
+        folders.sort(key=lambda folder: not all(_unchanged(_below(folder, item)) for item in named))
+    if not folders or folders[0] == Path():
+        return plan
+    inputs = (_below(folders[0], item) if item in named else item for item in plan.inputs)
+    return replace(plan, inputs=tuple(inputs))
+
+
+def _below(folder: Path, item: InputFile) -> InputFile:
+    return replace(item, path=str(folder / str(item.path)))
+
+
+def _unchanged(item: InputFile) -> bool:
+    """Return whether an input is what a plan was made from; a folder's fingerprint is that of its manifest."""
+    assert item.path is not None
+    file = os.path.join(item.path, "manifest.json") if os.path.isdir(item.path) else item.path
+    try:
+        with open(file, "rb") as stream:
+            return sha256_of_bytes(stream.read()) == item.sha256
+    except OSError:
+        return False
 
 
 def load_state(

@@ -43,15 +43,14 @@ def plan(
     ----------
     command
         The command (``allocate-checkpoints``) or the kind of plan (``checkpoint-allocation``).
+    problem
+        The inputs, as ``ftplan.load`` returns them.
     algorithm
-        A name that :func:`ftplan.planners.registry.rows` lists; None takes the default, the best that is safe at
-        any size.
+        A name that ``ftplan algorithms`` lists; None takes the default, the best that is safe at any size.
     fail
         Selectors of what fails, for the kinds of plan that answer a failure.
     options
-        The command's options, with underscores: ``copies=2, balance="auto", seed=1, time_limit_s=10.0``. They are the
-        fields of the kind's dataclass, for instance
-        :class:`ftplan.api.checkpoints.options.CheckpointAllocationOptions`.
+        The command's options, with underscores: ``copies=2, balance="auto", seed=1, time_limit_s=10.0``.
 
     Returns
     -------
@@ -94,20 +93,31 @@ def verify(
     changes, derived options. ``not_recomputed`` names what the plan states beside these. A plan made by hand may leave
     out everything but its kind and body: what it does not state is not judged.
 
+    Codes of violations are those of the kind, ``STALE_INPUT`` for an input whose hash changed, ``UNKNOWN_RULE``,
+    ``STATUS_DIFFERS``, ``OBJECTIVE_DIFFERS``, ``GAP_DIFFERS``, ``SUMMARY_DIFFERS``, ``OPTION_DIFFERS``,
+    ``CHANGES_DIFFER``.
+
     Parameters
     ----------
     plan
         A plan, the path of one, or its document.
     problem
-        None loads the inputs that the plan names: see :func:`ftplan.api.load_inputs`.
+        None loads the inputs that the plan names.
+    strict
+        Hold it to every rule that its kind knows, not only to those that it names.
+    ignore_stale
+        Let inputs have changed since the plan was made.
     fail
         Selectors of what fails, besides the failure of *problem* and the plan's own.
     prove
-        Plan again to judge what cannot be recomputed, for up to *time_limit_s* a planner: see
-        :func:`ftplan.api.proof.prove`.
+        Plan again to judge what cannot be recomputed.
+    time_limit_s
+        With *prove*: seconds for each planner.
 
-    Codes: those of the kind, ``STALE_INPUT`` for an input whose hash changed, ``UNKNOWN_RULE``, ``STATUS_DIFFERS``,
-    ``OBJECTIVE_DIFFERS``, ``GAP_DIFFERS``, ``SUMMARY_DIFFERS``, ``OPTION_DIFFERS``, ``CHANGES_DIFFER``.
+    Returns
+    -------
+    Verification
+        ``valid``, and ``violations`` with their codes.
 
     Raises
     ------
@@ -171,7 +181,7 @@ def evaluate(
     plan
         A plan, the path of one, or its document.
     problem
-        None loads the inputs that the plan names: see :func:`ftplan.api.load_inputs`.
+        None loads the inputs that the plan names.
     fail
         Selectors of what fails, besides the problem's failure file.
     load
@@ -181,6 +191,11 @@ def evaluate(
         machines that it was made for. Without any, capacity is such that mean utilisation is 0.7.
     fail_under
         Limits ``METRIC=VALUE``; those not met are listed in the answer.
+
+    Returns
+    -------
+    Evaluation
+        ``evaluation["METRIC"]`` is a score.
 
     Raises
     ------
@@ -216,10 +231,19 @@ def explain(
 
     Parameters
     ----------
+    plan
+        A plan, the path of one, or its document.
     problem
-        None loads the inputs that the plan names: see :func:`ftplan.api.load_inputs`.
+        None loads the inputs that the plan names.
+    selector
+        Which part: ``key-group:join/17``, ``node:n1``, ``task:join/3``.
     fail
         Selectors of what fails besides the failure of *problem* and the plan's own.
+
+    Returns
+    -------
+    Explanation
+        What was chosen, and why every other candidate was not.
 
     Raises
     ------
@@ -236,7 +260,19 @@ def explain(
 
 
 def diff(before: Plan | PlanSource, after: Plan | PlanSource, problem: Problem | None = None) -> Difference:
-    """Compare two plans of one kind; a *problem* tells how much state moves, where the kind has any to move.
+    """Compare two plans of one kind.
+
+    Parameters
+    ----------
+    before, after
+        Plans, the paths of them, or their documents.
+    problem
+        Tells how much state moves, where the kind has any to move.
+
+    Returns
+    -------
+    Difference
+        ``changed``, and ``changes``: what the second plan changes in the cluster, instead of the first.
 
     Raises
     ------

@@ -14,6 +14,13 @@ from ftplan.errors import FtplanError
 @options.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--format", type=click.Choice(["json", "table", "markdown"]), help="How standard output looks.")
+@click.option(
+    "--projects",
+    is_flag=True,
+    help="Files of several projects: hold each against the topology and the cluster that the nearest ftplan.toml "
+    "above it names, and check these too.",
+)
+@click.option("--skip-others", is_flag=True, help="Pass over files that state no format of ftplan's.")
 @options.verbosity
 def command(files: tuple[str, ...], **given: Any) -> int:
     """Validate input files: topologies, clusters, failures, statistics folders, plans.
@@ -22,9 +29,13 @@ def command(files: tuple[str, ...], **given: Any) -> int:
     read; the exit code is 2 if any is invalid.
     """
     from ftplan.io.checking import check_files
+    from ftplan.io.checking_projects import check_projects, ours
     from ftplan.model.plan import canonical_json
 
-    checked, errors = check_files(files)
+    read = ours(files) if given["skip_others"] else files
+    if not read:
+        say(f"none of {len(files)} files states a format of ftplan's", quiet=given["quiet"])
+    checked, errors = check_projects(read) if given["projects"] else check_files(read)
     for item in checked:
         warn(item.warnings, quiet=given["quiet"])
     rows = [(c.name, c.kind, ", ".join(f"{v} {k}" for k, v in c.summary.items()), len(c.warnings)) for c in checked]

@@ -68,18 +68,28 @@ def warn_of_unknown_variables(ctx: click.Context) -> None:
         return
     group = ctx.command
     assert isinstance(group, click.Group)
-    shared = {f"FTPLAN_{option}".upper() for option in SHARED}
-    if set(candidates) <= shared:
+    if set(candidates) <= _shared():
         return
-    known = {*shared, *OTHERS}
-    for name in group.list_commands(ctx):  # imports every command, which only an unusual variable is worth
-        command = group.get_command(ctx, name)
-        for item in parameters(command) if command is not None else ():
-            known.update([item.envvar] if isinstance(item.envvar, str) else item.envvar or ())
+    known = known_variables(group)  # imports every command, which only an unusual variable is worth
     for name in candidates:
         if name not in known:
             text = f"unknown environment variable {name}{suggestion(name, sorted(known))} is ignored"
             click.echo(f"ftplan: warning: {text} [UNKNOWN_VARIABLE]", err=True)
+
+
+def _shared() -> set[str]:
+    return {f"FTPLAN_{option}".upper() for option in SHARED}
+
+
+def known_variables(group: click.Group) -> set[str]:
+    """Return the variables that an option of any command reads, and those that stand for no option."""
+    known = {*_shared(), *OTHERS}
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        for item in parameters(command) if command is not None else ():
+            known.update([item.envvar] if isinstance(item.envvar, str) else item.envvar or ())
+    return known
 
 
 def _quiet(command: str | None, args: list[str]) -> bool:

@@ -24,7 +24,8 @@ def command(plan: str, selector: str, **given: Any) -> None:
     SELECTOR is key-group:OPERATOR/NUMBER for one key group of a checkpoint allocation or of a rebalance,
     query:OPERATOR/INDEX or task:OPERATOR/INDEX for one of a recovery schedule, task:OPERATOR/INDEX for one of a task
     replication, query:OPERATOR/INDEX or zone:ID for one of a drain schedule, zone:ID or operator:ID for what moves in
-    a rebalance, or node:ID for what lies on a node, what comes and goes, or when it restarts.
+    a rebalance, operator:ID for one of a scale-out, or node:ID for what lies on a node, what comes and goes, or when
+    it restarts. A scale-out and a peer ring take key-group:OPERATOR/NUMBER too.
     """
     from ftplan.api import explain
     from ftplan.cli.inputs import problem_of_plan

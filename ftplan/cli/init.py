@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ftplan.cli import options
 from ftplan.cli.render import say, warn
@@ -30,6 +31,8 @@ def command(stats: str | None, max_substreams: int, output: str, force: bool, **
     from ftplan.io.output import refuse_existing, write_text
     from ftplan.io.starter import starter_files
 
+    if click.get_current_context().get_parameter_source("stats") is ParameterSource.DEFAULT_MAP:
+        stats = None  # those of a project that is there already: its ftplan.toml names them for other commands
     files, warnings = starter_files(stats, output, max_substreams)
     warn(warnings, quiet=given["quiet"])
     Path(output).mkdir(parents=True, exist_ok=True)

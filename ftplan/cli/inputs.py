@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from ftplan.api.arguments import a_plan
 from ftplan.api.loading import load
-from ftplan.api.plan_inputs import ROLES, load_inputs, load_state
+from ftplan.api.plan_inputs import ROLES, load_inputs, load_state, seen_from_here
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 
@@ -36,7 +36,7 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
     FtplanError
         If the plan or an input cannot be read, or an input that is needed is named nowhere.
     """
-    plan, asked = a_plan(path), asked_roles()
+    plan, asked = seen_from_here(a_plan(path), path), asked_roles()
     return plan, load_inputs(
         plan,
         name=path,

@@ -52,6 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("ftplan.cli.report", "Put plans onto one HTML page, for people."),
     "algorithms": ("ftplan.cli.algorithms", "List the planners, or the metrics."),
     "schema": ("ftplan.cli.schema", "Print the JSON Schema of a kind of file."),
+    "doctor": ("ftplan.cli.doctor", "Say what is installed and what works here."),
 }
 
 EXIT_INTERNAL = 70
@@ -75,6 +76,8 @@ def cli(ctx: click.Context) -> None:
     Inputs come from flags, FTPLAN_* variables or ftplan.toml in the working folder or its parents, in this order.
     Standard output carries the answer only: JSON in a pipe, a table on a terminal.
     """
+    if ctx.invoked_subcommand == "doctor":  # it tells of both, also where they keep every other command from working
+        return
     apply_configuration(ctx)
     warn_of_unknown_variables(ctx)
 

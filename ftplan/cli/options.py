@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ftplan.cli.completion import name_places
 from ftplan.cli.environment import give_way, name_variables
 from ftplan.model.units import MB
 
@@ -123,6 +124,7 @@ def command(name: str, alternatives: Sequence[Sequence[str]] = ()) -> Callable[[
 
         made = click.command(name, context_settings=SETTINGS)(settled if alternatives else function)
         name_variables(made)
+        name_places(made)
         return made
 
     return decorate

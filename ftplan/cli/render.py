@@ -104,8 +104,9 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     console = Console(file=stream, highlight=False, width=None if terminal else WIDE)
     with console.capture() as captured:
         for table in answer.tables:
-            title = None if table.title is None else Text(table.title, style="bold")  # no markup, no emoji
-            shown = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
+            if table.title is not None:  # above the table, not of it: it may be wider; without markup and emoji
+                console.print(Text(table.title, style="bold"))
+            shown = RichTable(box=None, pad_edge=False)
             for i, name in enumerate(table.columns):
                 number = bool(table.rows) and all(_is_number(row[i]) or row[i] is None for row in table.rows)
                 shown.add_column(name, justify="right" if number else "left")

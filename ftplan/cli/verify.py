@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ftplan.cli import options
 from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
+from ftplan.errors import FtplanError
+
+if TYPE_CHECKING:
+    from ftplan.api.answers import Verification
 
 
 @options.command("verify")
-@click.argument("plan", metavar="PLAN")
+@click.argument("plan", nargs=-1, metavar="PLAN...")
 @options.inputs
 @options.failure
 @options.fail
@@ -25,10 +29,11 @@ from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, war
     metavar="TIME",
     help="With --prove: how long each of up to two planners may search.",
 )
+@click.option("--skip-others", is_flag=True, help="Pass over files that are no plans.")
 @options.output
 @options.verbosity
-def command(plan: str, **given: Any) -> int:
-    """Hold a plan to the rules that it names, to its inputs and to what it states.
+def command(plan: tuple[str, ...], **given: Any) -> int:
+    """Hold plans to the rules that they name, to their inputs and to what they state.
 
     Everything that follows from plan and inputs is recomputed; the rest, such as the bound, is named as not recomputed.
     --prove plans again with the plan's options and algorithm, and where that does not reach its bound with the exact
@@ -36,10 +41,57 @@ def command(plan: str, **given: Any) -> int:
 
     Inputs that are not given are read from the paths that the plan names. Exit 1 when anything is violated.
     """
+    check_output(given["output"], given["force"])
+    if given["skip_others"]:
+        from ftplan.io.recognition import stated_format
+
+        plans = [path for path in plan if stated_format(path) == "ftplan/plan"]
+        if not plans:
+            say(f"none of {len(plan)} files is a plan", quiet=given["quiet"])
+    elif plan:
+        plans = list(plan)
+    else:
+        raise click.UsageError("Missing argument 'PLAN...'.")
+    return _one(plans[0], given) if len(plan) == 1 and plans else _several(plans, given)
+
+
+def _one(plan: str, given: dict[str, Any]) -> int:
+    verification = _verified(plan, given)
+    rows = _rows(verification)
+    tables = [Table(("code", "where", "what"), rows)] if rows else []
+    emit_answer(Answer(verification.to_json(), tables, _notes(verification)), given)
+    _say_first(plan, verification)
+    return 0 if verification.valid else 1
+
+
+def _several(plans: list[str], given: dict[str, Any]) -> int:
+    """Verify one plan after the other; what is wrong with one keeps no other from being looked at."""
+    from ftplan.model.plan import canonical_json
+
+    verified: dict[str, Verification] = {}
+    errors: list[str] = []
+    for path in plans:
+        try:
+            verified[path] = _verified(path, given)
+        except FtplanError as mistake:
+            errors.append(str(mistake))
+    rows = [(path, *row) for path, verification in verified.items() for row in _rows(verification)]
+    notes = [f"{path}: {_notes(verification)[0]}" for path, verification in verified.items()]
+    documents = [{"plan": path, **verification.to_dict()} for path, verification in verified.items()]
+    tables = [Table(("plan", "code", "where", "what"), rows)] if rows else []
+    emit_answer(Answer(canonical_json({"errors": errors, "plans": documents}), tables, notes), given)
+    for path, verification in verified.items():
+        _say_first(path, verification)
+    for error in errors:
+        say(error)
+    return FtplanError.exit_code if errors else 1 if rows else 0
+
+
+def _verified(plan: str, given: dict[str, Any]) -> Verification:
+    """Verify one plan, and say on standard error what deserves a second look."""
     from ftplan.api import verify
     from ftplan.cli.inputs import problem_of_plan
 
-    check_output(given["output"], given["force"])
     loaded, problem = problem_of_plan(plan, given)
     verification = verify(
         loaded,
@@ -51,13 +103,23 @@ def command(plan: str, **given: Any) -> int:
         time_limit_s=given["time_limit"],
     )
     warn(verification.warnings, quiet=given["quiet"])
-    rows = [(v.code, v.where, v.message) for v in verification.violations]
-    tables = [Table(("code", "where", "what"), rows)] if rows else []
-    verdict = "valid" if verification.valid else f"{len(rows)} violation(s)"
+    return verification
+
+
+def _say_first(plan: str, verification: Verification) -> None:
+    """Say on standard error what is violated first."""
+    rows = _rows(verification)
+    if rows:
+        say(f"{plan}: {rows[0][0]}: {rows[0][2]}" + (f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""))
+
+
+def _rows(verification: Verification) -> list[tuple[str, str | None, str]]:
+    return [(v.code, v.where, v.message) for v in verification.violations]
+
+
+def _notes(verification: Verification) -> list[str]:
+    verdict = "valid" if verification.valid else f"{len(verification.violations)} violation(s)"
     notes = [f"{verdict}; held to: {', '.join(verification.rules) or 'no rule, since there is no plan'}"]
     if verification.not_recomputed:
         notes.append(f"not recomputed: {', '.join(verification.not_recomputed)}")
-    emit_answer(Answer(verification.to_json(), tables, notes), given)
-    if not verification.valid:
-        say(f"{plan}: {rows[0][0]}: {rows[0][2]}" + (f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""))
-    return 0 if verification.valid else 1
+    return notes

@@ -20,7 +20,19 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A plan in an engine's words: the text of a file, and what deserves a second look before it is used."""
+    """A plan in an engine's words.
+
+    Attributes
+    ----------
+    target
+        The engine.
+    kind
+        The kind of the plan.
+    text
+        What the file holds.
+    warnings
+        What the engine cannot be told, and what deserves a second look before the file is used.
+    """
 
     target: str
     kind: str

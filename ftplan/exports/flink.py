@@ -5,6 +5,7 @@ Source: Flink's documentation, "Configuration", "Fine-Grained Resource Managemen
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,8 +19,9 @@ from ftplan.model.problem import Problem
 
 #: What any Flink job can have at most.
 MOST_PARALLELISM = 32_768
-#: The label of an operator that is the id of its vertex in the job graph.
-VERTEX = "vertex"
+#: The label of an operator that is the id of its vertex in the job graph; without it the one that an import has kept.
+VERTEX, _IMPORTED = "vertex", "engine_id"
+_VERTEX_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def flink(plan: Plan, problem: Problem) -> Export:
@@ -119,8 +121,9 @@ def _overrides(scaled: Sequence[Mapping[str, Any]], problem: Problem) -> tuple[d
     for item in scaled:
         name = item["operator"]
         labels = problem.topology.operator(name).labels if problem.topology is not None and name in known else {}
-        pairs.append(f"{labels.get(VERTEX, name)}:{item['parallelism_to']}")
-        nameless += [name] if VERTEX not in labels else []
+        vertex = _vertex(labels)
+        pairs.append(f"{vertex or name}:{item['parallelism_to']}")
+        nameless += [name] if vertex is None else []
         ranges = tuple(tuple(pair) for pair in item.get("key_ranges") or ())
         uneven += [name] if ranges and ranges != even_ranges(ranges[-1][1] + 1, len(ranges)) else []
     warnings = []
@@ -134,6 +137,12 @@ def _overrides(scaled: Sequence[Mapping[str, Any]], problem: Problem) -> tuple[d
         text = f"{', '.join(uneven)}: the plan's key ranges are not those of even number, which Flink takes"
         warnings.append(Warn("UNEVEN_RANGES", f"{text}; plan with --split hash"))
     return {"pipeline.jobvertex-parallelism-overrides": ",".join(pairs)} if pairs else {}, warnings
+
+
+def _vertex(labels: Mapping[str, str]) -> str | None:
+    """Return the id of an operator's vertex, None where its labels do not tell it."""
+    imported = labels.get(_IMPORTED, "")
+    return labels.get(VERTEX) or (imported if _VERTEX_ID.fullmatch(imported) else None)
 
 
 def _task(item: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
+from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.collected.collection_file import CollectionHead, load_collection
 from ftplan.io.collected.prometheus_mapping import load_mapping
@@ -24,6 +25,7 @@ from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
 from ftplan.io.what_if_file import WhatIfModel, load_what_if
+from ftplan.io.what_if_result import load_what_if_result
 from ftplan.metrics.fuzzy_inference import FuzzyRules
 from ftplan.metrics.key_group_series import key_group_series
 from ftplan.metrics.measured_topology import measured_topology
@@ -45,13 +47,17 @@ _ORDER = (
     "plan",
     "evaluation",
     "what-if",
+    "what-if-result",
     "recovery-costs",
     "bottleneck-rules",
+    "checkpoint-interval",
     "collection",
     "prometheus-mapping",
     "simulation",
     "configuration",
 )
+#: The formats that can be checked, and what they are called here.
+READABLE = {f"ftplan/{name}": name for name in _ORDER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +78,12 @@ class _Known:
     cluster: Cluster | None = None
 
 
-def check_files(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Checked], list[FtplanError]]:
+def check_files(
+    paths: Sequence[str | os.PathLike[str]], leading: Sequence[str | os.PathLike[str]] = ()
+) -> tuple[list[Checked], list[FtplanError]]:
     """Check several files, in the order given; where one topology (or cluster) is among them, the others against it.
+
+    Of several it is the one that is *leading*, which are some of the files.
 
     Returns the valid ones and one error for each of the others.
     """
@@ -85,10 +95,12 @@ def check_files(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Checked],
         except FtplanError as error:
             outcomes[i] = error
     known = _Known()
-    kinds = [kind for _, kind, _ in opened]
-    for i, kind, source in sorted(opened, key=lambda entry: _ORDER.index(entry[1])):
+    first = {os.path.realpath(path) for path in leading}
+    led = {i for i, _, _ in opened if os.path.realpath(paths[i]) in first}
+    for i, kind, source in sorted(opened, key=lambda entry: (_ORDER.index(entry[1]), entry[0] not in led)):
         try:
-            outcomes[i] = _check(kind, source, known, keep=kinds.count(kind) == 1)
+            alike = [j for j, other, _ in opened if other == kind]
+            outcomes[i] = _check(kind, source, known, keep=[i] == ([j for j in alike if j in led] or alike))
         except FtplanError as error:
             outcomes[i] = error
     results = [outcomes[i] for i in range(len(paths))]
@@ -106,11 +118,10 @@ def _kind_and_source(path: str | os.PathLike[str]) -> tuple[str, Any]:
     document = read_document(path, "ftplan")
     value = document.value
     kind = value.get("format") if isinstance(value, Mapping) else None
-    readable = {f"ftplan/{name}": name for name in _ORDER}
-    if isinstance(kind, str) and kind in readable:
-        return readable[kind], document
+    if isinstance(kind, str) and kind in READABLE:
+        return READABLE[kind], document
     if isinstance(kind, str) and kind in FORMATS:
-        raise FtplanError(f"{document.name}: format: {kind} files cannot be checked yet")
+        raise FtplanError(f"{document.name}: format: {kind} files are checked with the folder that they are in")
     check_envelope(document, "ftplan/topology")
     raise AssertionError("an unknown format passed")
 
@@ -144,6 +155,10 @@ def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
             return load_plan(source)
         case "what-if":
             return load_what_if(source)
+        case "what-if-result":
+            return load_what_if_result(source)
+        case "checkpoint-interval":
+            return load_checkpoint_interval(source)
         case "collection":
             return load_collection(source)
         case "prometheus-mapping":
@@ -198,6 +213,10 @@ def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
             return {"inputs": len(value.inputs), "rules": len(value.rules)}
         case RecoveryCosts():
             return {"parameters": len(value.estimates)}
+        case {"format": "ftplan/what-if-result"}:
+            return {"cases": len(value["rows"]), "columns": len(value["columns"])}
+        case {"format": "ftplan/checkpoint-interval"}:
+            return {"intervals": len(value["table"])}
         case {"format": "ftplan/simulation"}:
             return {name: len(value[name]) for name in ("recoveries", "warnings") if name in value}
         case _:

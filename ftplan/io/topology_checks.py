@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
@@ -153,6 +153,7 @@ def rate_warnings(topology: Topology, model: TopologyModel, name: str) -> Iterat
             )
     pairs: dict[tuple[int, int], int] = {}
     doubled: list[int] = []
+    disagreeing: list[str] = []
     for i, (edge, entry) in enumerate(zip(topology.edges, model.edges, strict=True)):
         if pairs.setdefault((edge.source, edge.target), i) != i:
             doubled.append(i)
@@ -163,19 +164,23 @@ def rate_warnings(topology: Topology, model: TopologyModel, name: str) -> Iterat
         source = topology.operators[edge.source]
         if source.rate_out is not None and (worst := _disagreement(edge, source.rate_out)) is not None:
             task, sent = worst
-            yield Warn(
-                "RATES_DISAGREE",
+            disagreeing.append(
                 f"{name}: edges[{i}].substreams: task {source.id}/{task} sends {sent:g} records/s, but its rate_out is "
-                f"{source.rate_out[task]:g}; inputs weigh by substreams, outputs by rate_out",
+                f"{source.rate_out[task]:g}; inputs weigh by substreams, outputs by rate_out"
             )
+    if disagreeing:
+        yield Warn("RATES_DISAGREE", f"{disagreeing[0]}{_and_more(disagreeing)}")
     if doubled:
-        more = f" (and {len(doubled) - 1} more)" if len(doubled) > 1 else ""
         first = topology.edges[doubled[0]]
         yield Warn(
             "DUPLICATE_EDGE",
             f"{name}: edges[{doubled[0]}]: a second edge from {topology.operators[first.source].id!r} to "
-            f"{topology.operators[first.target].id!r}; each carries the whole output{more}",
+            f"{topology.operators[first.target].id!r}; each carries the whole output{_and_more(doubled)}",
         )
+
+
+def _and_more(found: Sequence[object]) -> str:
+    return f" (and {len(found) - 1} more)" if len(found) > 1 else ""
 
 
 def _disagreement(edge: Edge, rate_out: FloatArray) -> tuple[int, float] | None:

@@ -167,7 +167,39 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan with everything needed to judge it. ``plan`` holds what the kind prescribes, None without an answer."""
+    """A plan with everything needed to judge it.
+
+    Attributes
+    ----------
+    kind
+        Which question it answers, for instance ``checkpoint-allocation``.
+    plan
+        What the kind prescribes; None without an answer.
+    algorithm
+        The planner that made it.
+    status
+        ``optimal``, ``feasible``, ``infeasible`` or ``no-plan-in-time``; None where nobody says.
+    objective
+        ``name``, ``sense``, ``value``, the proven ``bound`` and the ``gap`` between them.
+    options
+        What the planner was asked with.
+    seed
+        Of all random choices.
+    inputs
+        Role, path and hash of each input.
+    reason
+        Why, where the answer is no.
+    rules
+        What the plan keeps.
+    summary
+        Figures ``before`` and ``after``, and those of a ``random`` plan.
+    warnings
+        Each with a ``code`` and a ``message``.
+    infeasible
+        The limit that cannot be met, and the smallest change that helps.
+    tool_version
+        The version of ftplan that made it.
+    """
 
     kind: str
     plan: Mapping[str, Any] | None

@@ -28,7 +28,23 @@ class StatsTables:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The inputs of a plan. Any of them may be missing; a planner says which it needs."""
+    """The inputs of a plan. Any of them may be missing; a planner says which it needs.
+
+    Attributes
+    ----------
+    topology
+        The job; None where it was not given, as with all inputs.
+    cluster
+        Nodes, zones, network, and what is placed.
+    stats
+        The manifest and the tables of a statistics folder.
+    failure
+        What fails and what arrives.
+    inputs
+        Role, path and hash of each, which plans record.
+    warnings
+        What deserves a second look, each with a ``code`` and a ``message``.
+    """
 
     topology: Topology | None = None
     cluster: Cluster | None = None
@@ -38,7 +54,17 @@ class Problem:
     warnings: tuple[Warn, ...] = field(default=())
 
     def placed_and_measured(self, what: str) -> tuple[Topology, Cluster, StatsTables]:
-        """Return topology, cluster and statistics; *what* is who needs them, as a message says it.
+        """Return topology, cluster and statistics, all of which must be there.
+
+        Parameters
+        ----------
+        what
+            Who needs them, as the message says it.
+
+        Returns
+        -------
+        tuple
+            Topology, cluster and statistics.
 
         Raises
         ------

@@ -59,7 +59,8 @@ def choose(engine: Engine, master: str | None) -> EngineChoice:
     java = java_version()
     if engine == "auto" and (master is None or master.startswith("local")) and (java or 0) < LEAST_JAVA:
         if importlib.util.find_spec("pysail") is None:
-            raise FtplanError(f"{_no_java(java)}: install Java, or Sail by pip install 'ftplan[sail]'")
+            other = "install Java, or Sail by" if importlib.util.find_spec("pyspark") else "Sail does without:"
+            raise FtplanError(f"{_no_java(java)}: {other} pip install 'ftplan[sail]'")
         return EngineChoice("sail", None)
     _need("pyspark", "spark")
     if (java or 0) < LEAST_JAVA:

@@ -47,7 +47,7 @@ def what_if(
     progress
         Called with a sentence and a share of 1 as cases are done.
     overrides
-        See :func:`ftplan.sweeps.sweep.load_sweep`.
+        ``topology``, ``cluster``, ``stats``, ``failure``, ``spread`` and ``measures`` instead of what the file says.
 
     Returns
     -------

@@ -55,7 +55,7 @@ def test_figure_2_by_operators() -> None:
     assert "ORDER_GAINS_NOTHING" in codes(plan)
 
 
-def test_the_example_of_the_readme() -> None:
+def test_the_example_of_a_production_topology() -> None:
     plan = schedule(example("storm-recovery"), "exact")
     assert plan.status == "optimal"
     assert plan.objective is not None
@@ -63,18 +63,10 @@ def test_the_example_of_the_readme() -> None:
     centric = schedule(example("storm-recovery"), "operator-centric")
     assert body(centric)["steps"][0]["objective"]["value"] == centric.summary["after"]["priority_step_0"] == 24.0
     assert centric.status == "feasible"
-    best = schedule(example("storm-recovery"), "exact")
-    assert best.objective is not None
     assert centric.objective is not None
-    readme = " ".join((EXAMPLES.parent / "README.md").read_text().split())
-    for figures in (
-        f"summed priority {best.summary['after']['priority_step_0']:g} of 60, which is optimal",
-        f"brings back {centric.summary['after']['priority_step_0']:g}, a random order "
-        f"{best.summary['random']['priority_step_0']:g}, and",
-        f": {best.objective.value:g} of {best.objective.bound:g} here, so that every step is optimal, by operators "
-        f"{centric.objective.value:g} of {centric.objective.bound:g}.",
-    ):
-        assert figures in readme
+    assert (plan.objective.value, plan.objective.bound) == (93.0, 93.0)
+    assert (centric.objective.value, centric.objective.bound) == (84.0, 112.0)
+    assert plan.summary["random"]["priority_step_0"] == 28.5
     assert [step["trigger"] for step in body(plan)["steps"]] == [
         "failure",
         "failure:node:c3",

@@ -1,4 +1,4 @@
-"""Golden cases: transcripts of commands, by command, written as cram's are (CONTRIBUTING says how to add one).
+"""Golden cases: transcripts of commands, by command, written as cram's are (docs/contributing/tests.md adds one).
 
 ``  $ `` begins a command and ``  > `` continues it; below stand its standard output, its standard error after ``2> ``,
 and its exit code in brackets unless that is 0. What is not indented is a remark.

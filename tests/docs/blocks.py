@@ -71,6 +71,11 @@ def steps(text: str) -> Iterator[Step]:
         yield Step(re.sub(r"\s{2,}# .*$", "", command).strip(), "\n".join(lines) if lines else None, code)
 
 
+def prints(text: str) -> str:
+    """Return what a block of Python says that it prints: lines of its own that begin with ``# >``."""
+    return "\n".join(line[3:].removeprefix(" ") for line in text.split("\n") if line.startswith("# >"))
+
+
 def agrees(shown: str, printed: str) -> bool:
     """Return whether a page shows what was printed: ``…`` is any text, and as a line of its own any lines."""
     parts = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -13,7 +15,7 @@ from pathlib import Path
 
 from tests.cli.conftest import environment
 from tests.cli.in_process import run_here
-from tests.docs.blocks import ROOT, Block, Step, steps
+from tests.docs.blocks import ROOT, Block, Step, agrees, prints, steps
 from tests.docs.elsewhere import runs_elsewhere
 from tests.docs.places import Places
 from tests.logs import thin
@@ -71,6 +73,8 @@ class Reader:
             return ""
         if runs_elsewhere(step.command):
             return ""
+        if self.places.lacking(step.command):
+            return step.printed or ""
         done = self._run(self.places.reachable(step.command), seen=step.printed is not None)
         printed = self.places.as_written(done.stdout)
         assert done.returncode == step.code, f"$ {step.command}\n[{done.returncode}]\n{printed}"
@@ -81,10 +85,11 @@ class Reader:
         env = environment(COLUMNS=COLUMNS, **({"FTPLAN_FORMAT": "table"} if seen and "|" not in command else {}))
         plain = re.fullmatch(r"ftplan [^|<>;&$]*", command) and not any(word in command for word in OWN_PROCESS)
         if plain:
-            done = run_here(shlex.split(command)[1:], cwd=self.here, env=env)
+            with self.places.clock():
+                done = run_here(shlex.split(command)[1:], cwd=self.here, env=env)
             return subprocess.CompletedProcess(command, done.returncode, done.stderr + done.stdout)
         env["PATH"] = f"{Path(__file__).parent / 'bin'}{os.pathsep}{env['PATH']}"
-        env["FTPLAN_PYTHON"], env["PYTHONPATH"] = sys.executable, str(ROOT)
+        env["PYTHON_OF_TESTS"], env["PYTHONPATH"] = sys.executable, str(ROOT)
         return subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=self.here, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -95,9 +100,14 @@ class Reader:
         before = os.getcwd()
         os.chdir(self.here)
         try:
-            exec(compile(block.text, f"<line {block.line}>", "exec"), self.names)
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(block.text, f"<line {block.line}>", "exec"), self.names)
         finally:
             os.chdir(before)
+        shown, printed = prints(block.text), out.getvalue().rstrip("\n")
+        assert not (shown or printed) or agrees(shown, printed), (
+            f"line {block.line}: shown\n{shown}\nprinted\n{printed}"
+        )
 
 
 def thinned(root: Path) -> Path:

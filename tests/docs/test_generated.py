@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from docs.generate.manual import SHARE, installed_files
 from docs.generate.pages import ROOT, generated_pages, written
 from docs.generate.results import figure, table
 
@@ -15,6 +17,12 @@ def test_pages_are_up_to_date(page: Path) -> None:
     """``python -m docs.generate`` writes them anew."""
     text = page.read_text("utf-8")
     assert written(text, page.name) == text
+
+
+@pytest.mark.parametrize("page", generated_pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_of_a_paragraph_begins_with_a_marker(page: Path) -> None:
+    """Markdown would end the paragraph there."""
+    assert re.findall(r"^ *<!-- generate .*<!-- end -->.*", page.read_text("utf-8"), flags=re.MULTILINE) == []
 
 
 def test_a_figure_that_was_changed_by_hand_is_found() -> None:
@@ -29,3 +37,11 @@ def test_what_is_not_measured_is_an_error() -> None:
         figure("Exact checkpoint allocation", "0.35 & exact", "no such column")
     with pytest.raises(LookupError, match="not every row"):
         table("Exact checkpoint allocation", rows="nobody")
+
+
+def test_man_pages_and_completions_are_up_to_date() -> None:
+    """``python -m docs.generate`` writes them anew."""
+    files = installed_files()
+    assert {path for path in SHARE.rglob("*") if path.is_file()} == set(files)
+    stale = [str(path.relative_to(SHARE)) for path, text in files.items() if path.read_text("utf-8") != text]
+    assert stale == []

@@ -349,6 +349,14 @@ def test_flink_and_storm_are_told_new_parallelisms() -> None:
     overrides = yaml.safe_load(told.text)["pipeline.jobvertex-parallelism-overrides"]
     assert dict(pair.split(":") for pair in overrides.split(",")) == {f"{k}-id": str(v) for k, v in changed.items()}
     assert "NO_VERTEX_ID" not in {warning.code for warning in told.warnings}
+    imported = [
+        {**o, "labels": {"engine_id": f"{i:032x}"}} for i, o in enumerate(scale_out_cases.TOPOLOGY["operators"])
+    ]
+    told = ftplan.export_plan(plan, "flink", topology={**scale_out_cases.TOPOLOGY, "operators": imported})
+    overrides = yaml.safe_load(told.text)["pipeline.jobvertex-parallelism-overrides"]
+    ids = {o["id"]: o["labels"]["engine_id"] for o in imported}
+    assert dict(pair.split(":") for pair in overrides.split(",")) == {ids[k]: str(v) for k, v in changed.items()}
+    assert "NO_VERTEX_ID" not in {warning.code for warning in told.warnings}
     told = ftplan.export_plan(plan, "storm", topology=scale_out_cases.TOPOLOGY)
     assert yaml.safe_load(told.text)["ftplan.component.executors"] == changed
     assert all(f"-e {name}={count}" in told.text for name, count in changed.items())

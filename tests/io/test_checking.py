@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ftplan.io.checking import check_files
+from ftplan.io.schemas import KINDS
 from ftplan.io.stats_store import load_stats
 from tests.io import examples
 from tests.io.examples import check_file, key_group_row, manifest, said, write
@@ -91,13 +92,20 @@ def test_ignored_keys_are_listed() -> None:
     ]
 
 
+def test_every_kind_of_file_can_be_checked() -> None:
+    """One that holds nothing else is told what it lacks, by the reader of its own kind."""
+    for kind in set(KINDS) - {"stats", "failure"}:
+        message = said(check_file, save("a.json", {"format": f"ftplan/{kind}", "format_version": "1.0"}))
+        assert "is missing" in message, message
+
+
 def test_messages(tmp_path: Path) -> None:
     assert said(check_file, "none.json") == "none.json: no such file"
     assert said(check_file, save("a.json", {"a": 1})) == (
         "a.json: format: is missing; expected 'format: ftplan/topology'"
     )
-    assert said(check_file, save("a.json", {"format": "ftplan/what-if-result"})) == (
-        "a.json: format: ftplan/what-if-result files cannot be checked yet"
+    assert said(check_file, save("a.json", {"format": "ftplan/placement"})) == (
+        "a.json: format: ftplan/placement files are checked with the folder that they are in"
     )
     assert said(check_file, save("stats.json", manifest())) == (
         "stats.json: is a statistics manifest; give its folder instead"

@@ -160,6 +160,16 @@ def test_rates_that_disagree(rate: float, warns: bool) -> None:
         )
 
 
+def test_rates_that_disagree_on_several_edges_are_one_warning() -> None:
+    document = with_edge(0, substreams=[[i, i, 60.0] for i in range(4)])
+    del document["edges"][0]["partitioning"]
+    document["edges"].append(dict(document["edges"][0]))
+    document["operators"][0]["rate_out"] = [100.0] * 4
+    (warning,) = [w for w in load_topology(document).warnings if w.code == "RATES_DISAGREE"]
+    assert warning.message.startswith("topology: edges[0].substreams: task flights/0 sends 60 records/s")
+    assert warning.message.endswith("outputs by rate_out (and 1 more)")
+
+
 def test_find_cycle() -> None:
     assert find_cycle("abc", [("a", "b"), ("b", "c"), ("a", "c")]) is None
     assert find_cycle("abcd", [("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")]) == ("b", "c", "b")

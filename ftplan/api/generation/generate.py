@@ -42,20 +42,21 @@ def generate(
     what
         ``topology``, ``cluster``, ``stats`` or ``failure``.
     like
-        The name of an experiment whose settings replace the defaults, one of
-        :data:`ftplan.generators.presets.PRESETS`.
+        The name of an experiment whose settings replace the defaults; ``ftplan generate`` lists them.
     topology, cluster
         What a cluster, statistics or a failure are made for: a path, or the document as a mapping.
     output
         Also write it: JSON, YAML where the name ends in ``.yaml`` or ``.yml``, for statistics a folder; whole or not at
-        all. An existing one is replaced with *force* only.
+        all.
+    force
+        Replace an *output* that is there.
     knobs
-        Fields of :mod:`ftplan.api.generation.options`, for instance ``operators=(5, 10), zipf=0.5, seed=1``.
+        Options of ``ftplan generate``, with underscores, for instance ``operators=(5, 10), zipf=0.5, seed=1``.
 
     Returns
     -------
     dict
-        The document, as :func:`ftplan.load` takes it; for statistics the manifest and the tables as Arrow tables.
+        The document, as ``ftplan.load`` takes it; for statistics the manifest and the tables as Arrow tables.
 
     Raises
     ------

@@ -57,16 +57,21 @@ def checkpoint_interval(topology: Source | None = None, **options: Any) -> Check
     """Return the interval between checkpoints that loses least time: to checkpoints, and to recoveries.
 
     Checkpoints take ``checkpoint_cost_s`` each. Recoveries take what the costs say at the rate of the job, longer after
-    long intervals. The minimum is exact (:attr:`ftplan.metrics.checkpoint_interval.LostTime.best_s`); a limit on
-    recoveries bounds the interval, and the loss falls up to the minimum, so that the bound is best where it binds.
+    long intervals. The minimum is exact; a limit on recoveries bounds the interval, and the loss falls up to the
+    minimum, so that the bound is best where it binds.
 
     Parameters
     ----------
     topology
         Where to take the rate, the largest state of a task and the present interval from, if it is given.
     options
-        The fields of :class:`ftplan.api.intervals.options.CheckpointIntervalOptions`, for instance
+        Those of ``ftplan checkpoint-interval``, with underscores, for instance
         ``costs="recovery.yaml", checkpoint_cost_s=2.0, mtbf_s=86400.0``.
+
+    Returns
+    -------
+    CheckpointInterval
+        The best interval, and what others would lose.
 
     Raises
     ------

@@ -29,16 +29,26 @@ class CheckpointInterval:
         None where no interval keeps the limit.
     unlimited
         The best without the limit.
+    limited
+        Whether the limit binds.
     longest_s
-        The longest interval that keeps the limit, None without a limit and where none does; ``limited`` where it binds.
-    shortest_s, smallest_recovery_s
-        The shortest interval at which the job keeps up with its input, and what a recovery takes then.
+        The longest interval that keeps the limit, None without a limit and where none does.
+    shortest_s
+        The shortest interval at which the job keeps up with its input.
+    smallest_recovery_s
+        What a recovery takes then.
     table
         Intervals from short to long; those of other formulas, the best and the present one have a name.
     sensitivity
         ``{parameter, limit, value, interval_s, lost_s_per_hour, regret_s_per_hour}``: the best interval where one
         parameter is at a limit of its confidence, and what the chosen interval loses beyond it there; nulls where the
         job does not keep up, no interval keeps the limit, or the chosen one does not.
+    inputs
+        Role, path and hash of each input.
+    warnings
+        What deserves a second look.
+    model
+        What was minimised.
     """
 
     asked: Mapping[str, Any]

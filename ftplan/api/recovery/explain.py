@@ -313,7 +313,8 @@ def _why(task: int, event: ReplayEvent, item: Mapping[str, Any], waiting: list[i
         text += ": begun with capacity that completed no query"
     if whole:
         more = f" and {len(whole) - NAMED} more" if len(whole) > NAMED else ""
-        text += f"; by this step {', '.join(map(played.name, whole[:NAMED]))}{more} are whole"
+        verb = "are" if len(whole) > 1 else "is"
+        text += f"; by this step {', '.join(map(played.name, whole[:NAMED]))}{more} {verb} whole"
     return text
 
 

@@ -35,11 +35,23 @@ SIMULATIONS = {
 
 
 def simulate(what: str, *given: Any, **options: Any) -> Any:
-    """Simulate something: ``"recovery"`` (:func:`simulate_recovery`), ``"migration"``
-    (:func:`ftplan.api.migrating.simulate.simulate_migration`), ``"scaling"``
-    (:func:`ftplan.api.scaling.simulate.simulate_scaling`), ``"ring"``
-    (:func:`ftplan.api.ring_simulation.simulate.simulate_peer_ring`) or ``"tentative-output"``
-    (:func:`ftplan.api.tentative.simulate.simulate_tentative_output`), with the parameters of that.
+    """Play a plan through, message by message or batch by batch.
+
+    Parameters
+    ----------
+    what
+        ``recovery``, ``migration``, ``scaling``, ``ring`` or ``tentative-output``.
+    given
+        The inputs, as ``ftplan.load`` returns them, and the plan, its path or its document; without a plan, what
+        ``ftplan simulate`` does without one. For ``tentative-output`` the paths of logs.
+    options
+        Those of ``ftplan simulate`` and *what*, with underscores, for instance ``runs=100, batch_s=1.0``; and
+        ``progress``, called with a sentence and a share of 1 as runs are done.
+
+    Returns
+    -------
+    RecoverySimulation, MigrationSimulation, ScalingSimulation, RingSimulation or TentativeOutput
+        What came out: ``to_dict()`` and ``to_json()``; recoveries, scalings and rings have ``to_frame()`` too.
 
     Raises
     ------

@@ -7,8 +7,10 @@ cluster was made with another number, and in one where the fragment is single.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import parse_text
@@ -65,15 +67,21 @@ def read(source: EngineSource, options: ImportOptions) -> Draft:
 
 
 def _plans(source: EngineSource) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each plan."""
-    for name, text in source.texts():
+    """Yield the name and the text of each plan; of a text file the name without ``.txt``, unless two share that."""
+    texts = list(source.texts())
+    stems = Counter(_stem(name) for name, _ in texts)
+    for name, text in texts:
         if f"{_PLAN}:" not in text:
             if any(map(_FRAGMENT.fullmatch, text.splitlines())):
-                yield name, text
+                yield _stem(name) if stems[_stem(name)] == 1 else name, text
             continue
         for part in Part(parse_text(text, name, name), name).each():
             if _PLAN in part:
                 yield part.at("id").text(), part.at(_PLAN).text()
+
+
+def _stem(name: str) -> str:
+    return PurePath(name).name.removesuffix(".txt")
 
 
 def _fragments(text: str, where: str) -> list[Fragment]:

@@ -35,3 +35,4 @@ What ftplan can do.
     report                Put plans onto one HTML page, for people.
     algorithms            List the planners, or the metrics.
     schema                Print the JSON Schema of a kind of file.
+    doctor                Say what is installed and what works here.

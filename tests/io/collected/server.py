@@ -40,6 +40,13 @@ class FakeEndpoint:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
+    def said(self, path: str) -> Said:
+        """Return the answer to a path."""
+        answer = self.answers.get(path, Said({"errors": ["Not found."]}, 404))
+        if callable(answer):
+            answer = answer()
+        return answer if isinstance(answer, Said) else Said(answer)
+
     @property
     def paths(self) -> list[str]:
         """Return the paths that were asked."""
@@ -65,10 +72,7 @@ class FakeEndpoint:
 
             def _answer(self) -> None:
                 endpoint.asked.append((self.path, dict(self.headers)))
-                answer = endpoint.answers.get(self.path, Said({"errors": ["Not found."]}, 404))
-                if callable(answer):
-                    answer = answer()
-                said = answer if isinstance(answer, Said) else Said(answer)
+                said = endpoint.said(self.path)
                 data = said.value if isinstance(said.value, bytes) else json.dumps(said.value).encode()
                 if said.packed:
                     data = gzip.compress(data)

@@ -83,6 +83,14 @@ def test_one_query(path: Path, plans: dict[str, str], tmp_path: Path) -> None:
         {**o, "labels": None} for o in done.topology["operators"]
     ]
     assert again.topology["edges"] == done.topology["edges"]
+    assert again.topology["name"] == "explain"
+    for name in ("other.txt", "more/other.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(plans["nexmark_q7"])
+    both = imported([text, tmp_path / "other.txt"], "risingwave")
+    assert {o["id"].partition("-")[0] for o in both.topology["operators"]} == {"explain", "other"}
+    alike = imported([tmp_path / "other.txt", tmp_path / "more" / "other.txt"], "risingwave")
+    assert len(alike.topology["operators"]) == 8
 
 
 def test_what_is_copied_to_every_actor_is_said(path: Path) -> None:

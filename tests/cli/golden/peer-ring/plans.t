@@ -118,8 +118,7 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   2> ftplan: survival is 0.999306, below the limit 0.99999
   [1]
   $ ftplan explain ring.json node:n3 --format table
-  node:n3: owns 1 key group, 0.7744 of its fair
-  share of load
+  node:n3: owns 1 key group, 0.7744 of its fair share of load
   token  key groups   load  state, bytes  backups
   0.625           1  0.075       524,288  n2
   node:n3: where it could stand

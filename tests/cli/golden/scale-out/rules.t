@@ -20,8 +20,7 @@ Rules of one's own: what counts here is the busiest task's cpu.
   valid; held to: ranges, target, max-parallelism, technique
   not recomputed: bound, summary.baselines, summary.least_extra_cpu
   $ ftplan explain plan.json operator:sessions --format table
-  operator:sessions: from 4 to 5 tasks by
-  active-backup
+  operator:sessions: from 4 to 5 tasks by active-backup
   task  key groups  node  utilisation  state, bytes
      0  0–2            –       0.5528     1,572,864
      1  3–4            –       0.5528     1,048,576

@@ -76,8 +76,7 @@ The paper's job, whose load doubles; somebody restarts Storm twice.
   active-backup  tasks, to 19                   ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▆▆▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅██▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆
   2> ftplan: warning: no topology is given: the paper's job is simulated [PAPER_JOB]
   $ ftplan simulate scaling -t topology.yaml --rate 1 --load steady --until 20s --batch 1s --runs 3 --mode none -q --format table
-  3 runs: mean (5 … 95 %); every record
-  counted once and in order
+  3 runs: mean (5 … 95 %); every record counted once and in order
                          none
   mean latency, s        0.516 (0.319 … 0.73)
   longest latency, s     1.596 (1.118 … 2.074)

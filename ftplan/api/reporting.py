@@ -51,6 +51,11 @@ def report(
     max_tasks
         With more tasks than this, a topology is folded by operator; at most 2,000.
 
+    Returns
+    -------
+    str
+        The page.
+
     Raises
     ------
     FtplanError

@@ -1,0 +1,127 @@
+"""The machine: cores and memory, also what a container allows, and the folders that are written to."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ftplan
+from ftplan.api.processes import cores
+
+#: Where Linux keeps what it allows groups of processes.
+GROUPS = Path("/sys/fs/cgroup")
+MEMORY = Path("/proc/meminfo")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that is written to: where it is, None where there is none, and whether it can be."""
+
+    what: str
+    path: str | None
+    writable: bool
+    free_bytes: int | None
+
+
+def python() -> dict[str, Any]:
+    """Return what runs ftplan."""
+    return {
+        "ftplan": ftplan.__version__,
+        "installed_in": str(Path(ftplan.__file__).resolve().parent),
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "executable": sys.executable,
+        "platform": platform.platform(),
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Return cores and memory: of the machine, and what this process may use of them."""
+    memory = _memory()
+    return {
+        "cores": os.cpu_count(),
+        "cores_usable": cores(),
+        "cores_of_cgroup": _cores_of_group(),
+        "memory_bytes": memory.get("MemTotal"),
+        "memory_available_bytes": memory.get("MemAvailable"),
+        "memory_of_cgroup_bytes": _memory_of_group(),
+    }
+
+
+def _memory() -> dict[str, int]:
+    lines = [line.split() for line in _text(MEMORY).splitlines()]
+    return {words[0].rstrip(":"): 1024 * int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _groups(controller: str) -> Iterator[Path]:
+    """Yield the folders of the groups that this process is in, its own first; a limit of any of them holds."""
+    for line in _text(Path("/proc/self/cgroup")).splitlines():
+        _, names, place = [*line.split(":", 2), "", ""][:3]
+        if names and controller not in names.split(","):
+            continue
+        top = GROUPS / controller if names else GROUPS
+        own = top / place.lstrip("/")
+        for folder in (own, *own.parents):
+            if folder.is_relative_to(top):
+                yield folder
+
+
+def _cores_of_group() -> float | None:
+    found = []
+    for folder in _groups("cpu"):
+        quota, period = [*_text(folder / "cpu.max").split(), "", ""][:2]
+        if not quota:
+            quota, period = (_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+        if quota.isdigit() and period.isdigit() and int(period):
+            found.append(int(quota) / int(period))
+    return min(found, default=None)
+
+
+def _memory_of_group() -> int | None:
+    found = []
+    for folder in _groups("memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            limit = _text(folder / name).strip()
+            if limit.isdigit() and int(limit) < 2**60:  # the first version of groups has no word for "none"
+                found.append(int(limit))
+    return min(found, default=None)
+
+
+def folder(what: str, path: str | os.PathLike[str] | None) -> Folder:
+    """Return whether a file can be written into a folder, by writing one."""
+    if path is None:
+        return Folder(what, None, False, None)
+    try:
+        with tempfile.TemporaryFile(dir=path) as file:
+            file.write(b"ftplan")
+    except OSError:
+        writable = False
+    else:
+        writable = True
+    try:
+        free = shutil.disk_usage(path).free
+    except OSError:
+        free = None
+    return Folder(what, str(path), writable, free)
+
+
+def temporary() -> Folder:
+    """Return the folder of temporary files."""
+    try:
+        return folder("temporary files", tempfile.gettempdir())
+    except OSError:  # Python tried all that there could be
+        return Folder("temporary files", None, False, None)

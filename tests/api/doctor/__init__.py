@@ -1,0 +1,1 @@
+"""``ftplan doctor``: what it finds, also where much is broken."""

@@ -1,0 +1,1 @@
+"""What runs in continuous integration: the GitHub action, the GitLab template, the pre-commit hooks."""
