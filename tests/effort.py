@@ -11,7 +11,7 @@ T = TypeVar("T")
 #: What is tried of the examples that a test names; ``FTPLAN_TEST_EXAMPLES`` says otherwise.
 SHARE = float(os.environ.get("FTPLAN_TEST_EXAMPLES") or 1 / 3)
 #: Examples that are tried in any case, where a test names so many.
-LEAST = 10
+LEAST = 6
 
 
 def examples(number: int) -> int:

@@ -20,6 +20,7 @@ from tests.api.drain import cases as drain_cases
 from tests.api.peer_ring import cases as ring_cases
 from tests.api.rebalance import cases as rebalance_cases
 from tests.api.scale_out import cases as scale_out_cases
+from tests.effort import some
 
 Documents = Mapping[str, Any]
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -123,7 +124,9 @@ def allocation() -> Questions:
             job,
             {**small, "objective": "correlation", "balance": balance, "anti_affinity": zone, "copies": copies},
         )
-        for balance, zone, copies in itertools.product(["auto", 0.3, "count", "none"], ["node", "zone"], [1, 2])
+        for balance, zone, copies in some(
+            [*itertools.product(["auto", 0.3, "count", "none"], ["node", "zone"], [1, 2])]
+        )
     }
     other = keyed_job(16, 5)
     for balance in ("auto", "count", "none"):

@@ -13,7 +13,7 @@ TRIED: list[int] = []
 
 @pytest.mark.parametrize(
     ("share", "number", "tried"),
-    [(1 / 3, 300, 100), (1 / 3, 40, 13), (1 / 3, 20, 10), (1 / 3, 6, 6), (1.0, 300, 300), (2.0, 40, 80)],
+    [(1 / 3, 300, 100), (1 / 3, 40, 13), (1 / 3, 20, 7), (1 / 3, 12, 6), (1 / 3, 5, 5), (1.0, 300, 300), (2.0, 40, 80)],
 )
 def test_a_share_but_ten_where_there_are_so_many(
     share: float, number: int, tried: int, monkeypatch: pytest.MonkeyPatch

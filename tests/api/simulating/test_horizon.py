@@ -40,7 +40,7 @@ def test_goes_on_until_the_last_query_is_back() -> None:
 
 
 def test_long_enough_for_every_mode_and_run() -> None:
-    answer = simulated(LATE, mode=["incremental", "blocking"], runs=3)
+    answer = simulated(LATE, mode=["incremental", "blocking"], runs=2)
     assert not not_back(answer)
 
 

@@ -17,6 +17,8 @@ from ftplan.errors import FtplanError
 from ftplan.planners.registry import rows
 from tests.api.simulating.cases import CLUSTER, FAILURE, IN_ORDER, LINE_0, LINE_1, TOPOLOGY, problem, scene, schedule
 
+pytestmark = pytest.mark.usefixtures("few_random_orders")
+
 ALGORITHMS = [row.name for row in rows("recovery-schedule")]
 
 

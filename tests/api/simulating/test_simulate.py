@@ -27,6 +27,8 @@ from tests.api.simulating.cases import (
     schedule,
 )
 
+pytestmark = pytest.mark.usefixtures("few_random_orders")
+
 
 def simulated(plan: Any = None, given: ftplan.Problem | None = None, **asked: Any) -> RecoverySimulation:
     answer = ftplan.simulate("recovery", given or problem(), plan, **{**QUICK, "jobs": 1, **asked})

@@ -27,6 +27,7 @@ from ftplan.planners.checkpoints.models.reduced_model import open_columns
 from ftplan.planners.checkpoints.problem import AllocationOptions, build
 from ftplan.planners.checkpoints.rules.limits import limits_of
 from ftplan.planners.result import Result
+from tests.effort import some
 from tests.planners.checkpoints.cases import (
     Case,
     Found,
@@ -228,9 +229,10 @@ def test_the_cheapest_ordered_choice_is_the_cheapest_of_all(nodes: int, copies: 
             assert forced[u, node] == min(value for order, value in every.items() if order[0] == node)
 
 
-@pytest.mark.parametrize("name", ["correlated", "exact"])
-@pytest.mark.parametrize("balance", ["auto", 0.5, "count", "none"])
-@pytest.mark.parametrize(("anti_affinity", "copies"), [("node", 1), ("zone", 1), ("node", 2), ("zone", 2)])
+@pytest.mark.parametrize(
+    ("anti_affinity", "copies", "balance", "name"),
+    some([*itertools.product(["node", "zone"], [1, 2], ["auto", 0.5, "count", "none"], ["correlated", "exact"])]),
+)
 def test_no_survivor_is_above_the_limit(name: str, balance: Any, anti_affinity: Any, copies: int) -> None:
     """Eight nodes, two operators: every node or zone is removed in turn, and the same plan comes out twice."""
     topology, series = job(12, 1)

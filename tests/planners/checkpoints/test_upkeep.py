@@ -274,18 +274,18 @@ def test_fewest_moves_to_restore(what: tuple[Case, AllocationOptions, str, list[
 @pytest.mark.parametrize("balance", ["none", 0.1, "count"])
 @pytest.mark.parametrize("copies", [1, 2])
 def test_more_moves_are_never_worse_and_a_second_run_changes_nothing(balance: Any, copies: int) -> None:
-    topology, series = job(32, 7)
+    topology, series = job(24, 7)
     options = AllocationOptions(balance=balance, copies=copies, iterations=30)
     from ftplan.planners.checkpoints.problem import build
 
     problem = build(topology, cluster(), placement(), series, options)
-    old = build(topology, cluster(), placement(), job(32, 8)[1], options)
+    old = build(topology, cluster(), placement(), job(24, 8)[1], options)
     planner = registry.load(registry.row("allocate-checkpoints", "correlated"))
     now = planner(old, options).answer.copies.tolist()
     best = planner(problem, options)
     needed = run(best, now, MoveLimits(1e9), options)[1].moves
     values = []
-    for most in range(needed, needed + 40, 4):
+    for most in range(needed, needed + 36, 6):
         kept, report = run(best, now, MoveLimits(0.0, most), options)
         assert report.moves <= most
         values.append(kept.answer.value)
