@@ -19,6 +19,7 @@ from ftplan.planners.scale_out.baselines import baselines
 from ftplan.planners.scale_out.doubling import doubling
 from ftplan.planners.scale_out.ds2 import ds2
 from ftplan.planners.scale_out.exact import exact
+from ftplan.planners.scale_out.parallelism import Sizing
 from tests.effort import examples
 from tests.planners.scale_out.cases import Best, BruteForce, operator, problem, random_problem
 
@@ -92,9 +93,24 @@ def test_more_is_never_worse(seed: int) -> None:
     before = solved(question)
     if before.answer is None:
         return
+    if held(more[-1]) != held(question):  # one task more, and a limit on state that nothing could keep can be kept
+        more.pop()
     for other in more:
         value = sustained_load(other, solved(other).answer)
         assert value >= sustained_load(question, before.answer) - 1e-9
+
+
+def held(question: ScalingProblem) -> list[bool]:
+    """Return by operator whether the limit on state of a task can be kept: where it cannot, it is no rule."""
+    return [Sizing(item, question.split, question.limits.target).holds_state for item in question.operators]
+
+
+def test_a_limit_that_can_be_kept_is_kept_though_less_comes_through() -> None:
+    """With one task more the limit on state can be kept, and tasks between may not be had any more."""
+    question = random_problem(202)
+    more = replace(question, operators=tuple(with_more_tasks(item) for item in question.operators))
+    assert held(more) != held(question)
+    assert sustained_load(more, solved(more).answer) < sustained_load(question, solved(question).answer)
 
 
 def with_more_tasks(item: ScalableOperator) -> ScalableOperator:
