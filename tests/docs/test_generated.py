@@ -30,6 +30,19 @@ def test_a_figure_that_was_changed_by_hand_is_found() -> None:
     assert written(f"{marker}7 %<!-- end -->", "page") == f"{marker}0.00%<!-- end -->"
 
 
+@pytest.mark.parametrize("text", ["<!-- generate rooms -->", "<!-- generates rooms --> <!-- end -->", "<!-- end -->"])
+def test_a_marker_that_nothing_is_written_for_is_an_error(text: str) -> None:
+    for page in (text, f"{text} <!-- generate arrows --><!-- end -->"):
+        with pytest.raises(ValueError, match="page: a marker without its end"):
+            written(page, "page")
+
+
+def test_what_nobody_generates_is_an_error() -> None:
+    for marker in ("<!-- generate nothing -->", "<!-- generate rooms: too :: many -->"):
+        with pytest.raises(ValueError, match=f"page: {marker}"):
+            written(f"{marker}<!-- end -->", "page")
+
+
 def test_what_is_not_measured_is_an_error() -> None:
     with pytest.raises(LookupError, match="no section"):
         figure("Nothing of this title", "a", "b")
