@@ -15,7 +15,6 @@ GENERATORS = {
     "fields": "docs.generate.schemas:fields",
     "figure": "docs.generate.results:figure",
     "table": "docs.generate.results:table",
-    "measured-by": "docs.generate.results:measured_by",
     "options": "docs.generate.commands:options",
     "arrows": "docs.generate.rooms:arrows",
     "plan-options": "docs.generate.python_options:plan_options",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docs.generate.manual import SHARE, installed_files
-from docs.generate.pages import ROOT, generated_pages, written
+from docs.generate.pages import GENERATORS, ROOT, generated_pages, written
 from docs.generate.results import figure, table
 
 
@@ -35,6 +35,11 @@ def test_a_marker_that_nothing_is_written_for_is_an_error(text: str) -> None:
     for page in (text, f"{text} <!-- generate arrows --><!-- end -->"):
         with pytest.raises(ValueError, match="page: a marker without its end"):
             written(page, "page")
+
+
+def test_every_generator_writes_something() -> None:
+    markers = {name for page in generated_pages() for name in re.findall(r"<!-- generate ([a-z-]+)", page.read_text())}
+    assert markers == set(GENERATORS)
 
 
 def test_what_nobody_generates_is_an_error() -> None:
