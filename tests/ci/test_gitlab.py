@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.github import ACTION
+from tests.ci.github import ACTION, QUICK
 from tests.ci.gitlab import INPUTS, Run, job_with, run_job
 from tests.ci.stand_in import installed
-from tests.ci.test_action import QUICK
 
 
 def good(repository: Path, temporary: Path, **more: object) -> Run:
