@@ -40,7 +40,7 @@ demo: $(STAMP) ## the main job on real data: statistics from a log, then four ch
 docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(STAMP) ## write what pages generate, and build the documentation, strictly, as site/
 	$(BIN)/python -m docs.generate
-	$(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python -m mkdocs build --strict
 	@echo "site/index.html"
 
 test: lint arrows ## lint, import arrows, types, all tests

@@ -16,7 +16,9 @@ __all__ = [
     "__version__",
     "calibrate",
     "checkpoint_interval",
+    "diff",
     "evaluate",
+    "explain",
     "export_plan",
     "generate",
     "import_topology",
@@ -24,6 +26,7 @@ __all__ = [
     "plan",
     "report",
     "simulate",
+    "verify",
     "what_if",
 ]
 
@@ -33,7 +36,9 @@ if TYPE_CHECKING:
         Problem,
         calibrate,
         checkpoint_interval,
+        diff,
         evaluate,
+        explain,
         export_plan,
         generate,
         import_topology,
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
         plan,
         report,
         simulate,
+        verify,
     )
     from ftplan.errors import FtplanError
     from ftplan.sweeps.what_if import what_if

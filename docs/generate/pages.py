@@ -15,7 +15,6 @@ GENERATORS = {
     "fields": "docs.generate.schemas:fields",
     "figure": "docs.generate.results:figure",
     "table": "docs.generate.results:table",
-    "measured-by": "docs.generate.results:measured_by",
     "options": "docs.generate.commands:options",
     "arrows": "docs.generate.rooms:arrows",
     "plan-options": "docs.generate.python_options:plan_options",
@@ -50,8 +49,12 @@ def written(text: str, name: str) -> str:
     Raises
     ------
     ValueError
-        Naming the page and the marker, where a generator does not know what it is asked for.
+        Naming the page and the marker, where a generator does not know what it is asked for, or a marker has no end.
     """
+    whole = [found["body"] for found in _MARKED.finditer(text)]
+    if not len(whole) == text.count("<!-- generate") == text.count("<!-- end -->"):
+        inner = next((body for body in whole if "<!-- generate" in body), "")
+        raise ValueError(f"{name}: a marker without its end, or no marker: {' '.join(inner.split())[:80]!r}")
 
     def anew(found: re.Match[str]) -> str:
         try:

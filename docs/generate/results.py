@@ -85,11 +85,3 @@ def table(name: str, columns: str = "", rows: str = "") -> str:
             lines = [head, ["---"] * len(head), *kept]
             return "\n".join("| " + " | ".join(cells[i] for i in taken) + " |" for cells in lines)
     raise LookupError(f"no table with the columns {columns!r} in {name!r}")
-
-
-def measured_by(name: str) -> str:
-    """Return the line of a section that says which command measured it, when and on what."""
-    found = re.search(r"^`python .*$", section(name), flags=re.MULTILINE)
-    if not found:
-        raise LookupError(f"no command in {name!r}")
-    return found[0]

@@ -141,9 +141,20 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A table that explains one part of a plan; ``rows`` map each of ``columns`` to a value.
+    """A table that explains one part of a plan.
 
-    ``candidates`` are the other places that it could have gone to, likewise with ``candidate_columns``.
+    Attributes
+    ----------
+    selector, title
+        Which part, and what is said of it.
+    columns, rows
+        The table: each row maps each column to a value.
+    notes
+        What else there is to say.
+    warnings
+        What deserves a second look.
+    candidate_columns, candidates
+        Likewise the other places that it could have gone to.
     """
 
     selector: str
@@ -184,7 +195,12 @@ class Scores:
 class Difference:
     """What changes between two plans of one kind; each kind has a class of its own.
 
-    ``changes`` are what carrying out the second plan instead of the first changes in the cluster.
+    Attributes
+    ----------
+    before, after
+        The plans.
+    changes
+        What carrying out the second plan instead of the first changes in the cluster.
     """
 
     before: Plan

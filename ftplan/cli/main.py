@@ -13,7 +13,10 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-import click
+try:
+    import click
+except ImportError as error:
+    sys.exit(f"ftplan: click cannot be loaded: {error}; pip install --force-reinstall ftplan")
 
 from ftplan import __version__
 from ftplan.cli.environment import apply_configuration, warn_of_unknown_variables
@@ -94,7 +97,7 @@ def run(args: Sequence[str]) -> int:
     """Run one command line and return its exit code; never raises.
 
     0 answered, 1 the answer is no, 2 the user's mistake, 3 ``--detailed-exitcode`` and it changes something, 70 a
-    fault of ftplan, 74 the disk or pipe failed, 130 interrupted, 141 the reader of the pipe went away.
+    fault of ftplan or of a package, 74 the disk or pipe failed, 130 interrupted, 141 the reader of the pipe went away.
     """
     try:
         code = _invoke(args)
@@ -129,7 +132,7 @@ def run(args: Sequence[str]) -> int:
         return EXIT_OUTPUT
     except Exception as error:
         _trace(args)
-        _line(f"a fault of ftplan, not yours: {type(error).__name__}: {error} (--debug shows the trace)")
+        _line(str(FtplanError(f"{_fault(error)} (--debug shows the trace)")))
         return EXIT_INTERNAL
     return code
 
@@ -141,6 +144,12 @@ def _invoke(args: Sequence[str]) -> int:
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, ImportError) and not (error.name or "").startswith("ftplan"):
+        return f"a package cannot be loaded: {error}; ftplan doctor says what works here"
+    return f"a fault of ftplan, not yours: {type(error).__name__}: {error}"
 
 
 def _place(error: click.ClickException) -> str:

@@ -141,4 +141,4 @@ def _relative(value: Any, path: Path) -> Any:
         return [_relative(item, path) for item in value]
     if not isinstance(value, str) or value == "-" or "://" in value:
         return value
-    return display_name(path.parent / Path(value).expanduser())
+    return display_name(path.parent / os.path.expanduser(value))

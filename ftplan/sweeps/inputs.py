@@ -72,7 +72,7 @@ class Reader:
         """Return a path as seen from the working folder."""
         if source == STANDARD_INPUT or self._folder is None:
             return source
-        return display_name(os.path.normpath(Path(self._folder) / Path(source).expanduser()))
+        return display_name(os.path.normpath(Path(self._folder) / os.path.expanduser(source)))
 
     def read(self, role: str, source: Source) -> Input:
         """Read an input, a plan or another document that an option takes, from a path or a mapping.

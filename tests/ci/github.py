@@ -15,6 +15,8 @@ from tests.ci.stand_in import commands_in, variables
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+#: Arguments with which a plan is there at once.
+QUICK = "--algorithm operator-centric --samples 0"
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,9 @@ from tests.ci.served import script
 from tests.ci.stand_in import commands_in, variables
 
 ROOT = Path(__file__).resolve().parents[2]
-SPEC, TEMPLATE = yaml.safe_load_all((ROOT / "templates" / "ftplan.yml").read_text("utf-8"))
-INPUTS = SPEC["spec"]["inputs"]
+HEADER, TEMPLATE = (ROOT / "templates" / "ftplan.yml").read_text("utf-8").split("\n---\n")
+INPUTS = yaml.safe_load(HEADER)["spec"]["inputs"]
+KINDS = {"array": list, "boolean": bool, "string": str}
 
 
 @dataclass
@@ -29,12 +31,25 @@ class Run:
 
 
 def job_with(**given: Any) -> dict[str, Any]:
-    """Return the job with its inputs in place; they have underscores here."""
+    """Return the job with its inputs in place; they have underscores here.
+
+    GitLab puts them into the text of the template, and reads what came of it.
+    """
     names = {name.replace("_", "-"): value for name, value in given.items()}
     values = {name: names.pop(name, spec.get("default")) for name, spec in INPUTS.items()}
     assert not names, f"no such inputs: {names}"
-    ((_, job),) = _placed(TEMPLATE, values).items()
-    return job
+    text = re.sub(r"\$\[\[ inputs\.([a-z-]+) \]\]", lambda found: _text(values[found[1]], INPUTS[found[1]]), TEMPLATE)
+    ((_, job),) = yaml.safe_load(text).items()
+    return dict(job)
+
+
+def _text(value: Any, spec: dict[str, Any]) -> str:
+    """Return what GitLab writes for an input, which it refuses where it is not as the header says."""
+    if not isinstance(value, KINDS[spec.get("type", "string")]):
+        raise ValueError(f"provided value is not of the type: {value!r}")
+    if "regex" in spec and not re.fullmatch(spec["regex"], value):
+        raise ValueError(f"provided value does not match required RegEx pattern: {value!r}")
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def run_job(project: Path, temporary: Path, **given: Any) -> Run:
@@ -51,19 +66,6 @@ def run_job(project: Path, temporary: Path, **given: Any) -> Run:
     lines = dotenv.read_text("utf-8").splitlines() if dotenv.exists() else []
     summary = project / given.get("working_directory", ".") / "ftplan-summary.md"
     return Run(
-        code, printed, dict(line.split("=", 1) for line in lines), [path for path in kept if path.is_file()],
+        code, printed, dict(line.split("=", 1) for line in lines), [path for path in kept if path.exists()],
         summary.read_text("utf-8") if summary.exists() else "",
     )  # fmt: skip
-
-
-def _placed(value: Any, inputs: dict[str, Any]) -> Any:
-    """Return what a template says with the values of its inputs, in keys and in values."""
-    if isinstance(value, str):
-        return re.sub(r"\$\[\[ inputs\.([a-z-]+) \]\]", lambda found: _text(inputs[found[1]]), value)
-    if isinstance(value, dict):
-        return {_placed(key, inputs): _placed(item, inputs) for key, item in value.items()}
-    return [_placed(item, inputs) for item in value] if isinstance(value, list) else value
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else value

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.ci.expressions import Expressions
-from tests.ci.github import ROOT, Run, run_action
+from tests.ci.github import QUICK, ROOT, Run, run_action
 from tests.ci.stand_in import installed
-
-QUICK = "--algorithm operator-centric --samples 0"
 
 
 def good(repository: Path, temporary: Path, **more: str) -> Run:

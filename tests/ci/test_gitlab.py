@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.ci.github import ACTION
+from tests.ci.github import ACTION, QUICK
 from tests.ci.gitlab import INPUTS, Run, job_with, run_job
 from tests.ci.stand_in import installed
-from tests.ci.test_action import QUICK
 
 
 def good(repository: Path, temporary: Path, **more: object) -> Run:
     """Plan the order of recovery."""
-    return run_job(repository, temporary, command="recovery-schedule", arguments=QUICK, **{"report": "", **more})
+    return run_job(repository, temporary, command="recovery-schedule", arguments=QUICK, **{"report": "none", **more})
 
 
 def test_a_plan_is_made_verified_and_kept(repository: Path, temporary: Path) -> None:
-    run = good(repository, temporary, report="ftplan-report.html", fail_under="unrecovered-tasks=1000")
+    run = good(repository, temporary, report="ftplan-report.html", fail_under=["unrecovered-tasks=1000"])
     assert run.code == 0, run.printed
     plan = json.loads((repository / "ftplan-plan.json").read_text())
     assert run.variables == {
@@ -42,20 +42,20 @@ def test_without_a_plan_the_job_fails(project: Path, temporary: Path) -> None:
     assert "| smallest fix |" in run.summary
     assert len(run.artifacts) == 3
     assert installed(temporary) == "ftplan==0.1.0"
-    assert run_job(project, temporary, report="").code == 1  # the same plan, made elsewhere
+    assert run_job(project, temporary, report="none").code == 1  # the same plan, made elsewhere
 
 
 def test_broken_rules_missed_limits_and_mistakes_fail(repository: Path, temporary: Path) -> None:
-    run = good(repository, temporary, fail_under="unrecovered-tasks=1000\n\nlast-back-s=10\n")
+    run = good(repository, temporary, fail_under=["unrecovered-tasks=1000", "last-back-s=10"])
     assert (run.code, "ftplan: last-back-s is " in run.printed) == (1, True)
     plan = json.loads((repository / "ftplan-plan.json").read_text())
     plan["plan"]["steps"][0]["recover"][0]["node"] = "nowhere"
     (repository / "ftplan-plan.json").write_text(json.dumps(plan))
-    run = run_job(repository, temporary, report="")
+    run = run_job(repository, temporary, report="none")
     assert (run.code, "UNKNOWN_NODE" in run.printed, "UNKNOWN_NODE" in run.summary) == (1, True, True)
     run = run_job(repository, temporary, command="recovery-schedule", arguments="--fail zone:rack-z")
     assert (run.code, "rack-z" in run.printed) == (2, True)
-    assert run_job(repository, temporary, plan="nothing.json", report="").code == 2
+    assert run_job(repository, temporary, plan="nothing.json", report="none").code == 2
 
 
 def test_changes_are_a_warning_where_asked_for(repository: Path, temporary: Path) -> None:
@@ -71,8 +71,8 @@ def test_arguments_are_words_in_a_folder(repository: Path, temporary: Path) -> N
     (repository / "failure.yaml").rename(repository / "what may fail.yaml")
     (repository / "ftplan.toml").unlink()
     run = run_job(
-        repository.parent, temporary, command="recovery-schedule", working_directory="repository", report="",
-        arguments=f"-t topology.yaml -c cluster.yaml\n -f 'what may fail.yaml' {QUICK}",
+        repository.parent, temporary, command="recovery-schedule", working_directory="repository", report="none",
+        arguments=f"-t topology.yaml -c cluster.yaml -f 'what may fail.yaml' {QUICK}",
     )  # fmt: skip
     assert run.code == 0, run.printed
     assert len(run.artifacts) == 2
@@ -84,13 +84,39 @@ def test_arguments_are_words_in_a_folder(repository: Path, temporary: Path) -> N
         {"arguments": "$(touch broken) `touch broken` ; touch broken"},
         {"command": "recovery-schedule; touch broken"},
         {"arguments": "--fail 'open"},
-        {"fail": "$(touch broken)", "plan": "$(touch broken).json"},
+        {"fail": ["$(touch broken)"], "plan": "$(touch broken).json"},
+        {"arguments": """--fail "node:c1" 'it: # "' [] {{ }} \\' """},
     ],
 )
 def test_inputs_are_never_code(repository: Path, temporary: Path, given: dict[str, str]) -> None:
-    run = run_job(repository, temporary, **{"command": "recovery-schedule", "arguments": QUICK, "report": "", **given})
+    run = run_job(
+        repository, temporary, **{"command": "recovery-schedule", "arguments": QUICK, "report": "none", **given}
+    )
     assert run.code == 2
     assert not (repository / "broken").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"arguments": "--seed 1\nafter_script: [touch broken]"}, "required RegEx pattern"),
+        ({"report": ""}, "required RegEx pattern"),  # its artifact would be all of the folder
+        ({"fail": "zone:rack-a"}, "not of the type"),
+    ],
+)
+def test_gitlab_refuses_what_would_be_read_as_something_else(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        job_with(**given)
+
+
+def test_values_are_read_as_they_are_written() -> None:
+    given = {"arguments": """ -t "a: # b" -c 'x' \\""", "plan": "a: #b.json", "fail_under": ['a"b=1', "c: '#'"]}
+    job = job_with(**given)
+    assert [job["variables"][f"INPUT_{name.upper()}"]["value"] for name in ("arguments", "plan")] == [
+        given["arguments"], given["plan"],
+    ]  # fmt: skip
+    assert json.loads(job["variables"]["INPUT_FAIL_UNDER"]["value"]) == given["fail_under"]
+    assert job["artifacts"]["paths"][0] == "./a: #b.json"
 
 
 def test_it_takes_what_the_action_takes() -> None:

@@ -11,8 +11,7 @@ import yaml
 import ftplan
 from tests.ci.github import ACTION, ROOT
 from tests.ci.gitlab import INPUTS
-from tests.ci.test_pre_commit import HOOKS
-from tests.ci.test_written import held_to
+from tests.ci.schemas import held_to
 from tests.docs.blocks import blocks
 
 TAG = f"v{ftplan.__version__}"
@@ -47,7 +46,8 @@ def test_inputs_of_the_component() -> None:
 def test_hooks() -> None:
     (repository,) = shown(".pre-commit-config.yaml")["repos"]
     assert repository["rev"] == TAG
-    assert [hook["id"] for hook in repository["hooks"]] == [hook["id"] for hook in HOOKS]
+    there = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert [hook["id"] for hook in repository["hooks"]] == [hook["id"] for hook in there]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import yaml
 
 from tests.ci.github import ACTION, ROOT
 from tests.ci.gitlab import job_with
+from tests.ci.schemas import held_to
 
 #: Where the tools of the development environment lie.
 TOOLS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -53,15 +54,6 @@ def test_the_template_is_a_job_for_gitlab(tmp_path: Path) -> None:
     """The schema knows no inputs: it is shown the job with them in their places."""
     (tmp_path / "job.yml").write_text(yaml.safe_dump({"ftplan": job_with()}), "utf-8")
     assert held_to("vendor.gitlab-ci", tmp_path / "job.yml") == ""
-
-
-def held_to(schema: str, file: Path) -> str:
-    """Return what is wrong with a file."""
-    done = subprocess.run(
-        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return done.stdout + done.stderr if done.returncode else ""
 
 
 def test_the_hooks_are_a_manifest() -> None:

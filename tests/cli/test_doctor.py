@@ -80,3 +80,11 @@ def test_it_answers_where_packages_are_broken(ftplan_process: Run, project: Path
     assert any("built for another machine" in problem for problem in found["problems"])
     shown = ftplan_process("doctor", "--no-try", "--format", "table", PYTHONPATH=path)
     assert "| here |" in shown.stdout, shown.stderr
+    planned = ftplan_process("check", "topology.yaml", PYTHONPATH=path)
+    assert planned.returncode == 70
+    said = "ftplan: a package cannot be loaded: built for another machine; ftplan doctor says what works here"
+    assert planned.stderr.splitlines()[-1].startswith(said)
+    (tmp_path / "broken" / "click.py").write_text("raise ImportError('not here')")
+    without = ftplan_process("doctor", PYTHONPATH=path)
+    assert without.stderr == "ftplan: click cannot be loaded: not here; pip install --force-reinstall ftplan\n"
+    assert without.returncode == 1

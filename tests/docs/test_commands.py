@@ -13,8 +13,16 @@ from docs.generate.option_rows import row
 from ftplan.cli.main import COMMANDS, cli
 from ftplan.cli.simulate import SUBCOMMANDS
 from ftplan.planners.registry import ROWS
-from tests.docs.blocks import ROOT
+from tests.docs.blocks import ROOT, pages
 
+#: Options on pages that are those of other programs.
+OTHERS = {
+    "--bootstrap-server", "--describe", "--execute", "--group", "--members", "--reassignment-json-file", "--throttle",
+    "--verify",  # Kafka's tools
+    "--find-links", "--no-cache-dir", "--no-index", "--upgrade", "--wheel-dir",  # pip
+    "--documents", "--first", "--one",  # tests/fuzz
+    "--conf", "--python", "--upmap",  # spark-submit, drill.py, osdmaptool
+}  # fmt: skip
 NAMES = [name for name in COMMANDS if name != "simulate"] + [f"simulate {name}" for name in SUBCOMMANDS]
 
 
@@ -48,6 +56,19 @@ def test_every_option_is_told(name: str) -> None:
     for line in options(name).splitlines():
         if line.startswith("|"):
             assert len(re.findall(r"(?<!\\)\|", line)) == 3, line
+
+
+def options_of(command: click.Command, context: click.Context) -> set[str]:
+    """Return the options of a command and of those below it."""
+    own = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    below = command.list_commands(context) if isinstance(command, click.Group) else []
+    return own.union(*(options_of(found, context) for name in below if (found := command.get_command(context, name))))
+
+
+def test_pages_name_no_option_that_there_is_not() -> None:
+    known = options_of(cli, click.Context(cli)) | {"--help"}
+    named = {name for page in pages() for name in re.findall(r"(?<![\w-])--[a-z][a-z-]*\b", page.read_text("utf-8"))}
+    assert named - known <= OTHERS
 
 
 def test_shared_options_are_told_once() -> None:

@@ -39,10 +39,3 @@ def test_an_example_begins_with_a_command_and_what_it_prints(folder: Path) -> No
 def test_the_table_of_examples_names_every_folder() -> None:
     text = (ROOT / "examples" / "README.md").read_text("utf-8")
     assert sorted(re.findall(r"^\| \[[^\]]+\]\(([\w-]+)\)", text, flags=re.MULTILINE)) == [f.name for f in FOLDERS]
-
-
-def test_files_that_readmes_link_to_are_there() -> None:
-    """The builder of the site does not look at these."""
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "examples").rglob("README.md"))):
-        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8")):
-            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"

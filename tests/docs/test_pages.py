@@ -11,11 +11,13 @@ import re
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
+from ftplan.cli.main import cli
 from tests.docs.blocks import LANGUAGES, ROOT, agrees, blocks, pages, steps
-from tests.docs.elsewhere import ELSEWHERE
+from tests.docs.elsewhere import ELSEWHERE, runs_elsewhere
 from tests.docs.places import Places
 from tests.docs.reader import Reader, copied, thinned
 
@@ -90,6 +92,27 @@ def test_lines_that_run_elsewhere_name_their_tests() -> None:
     for pattern, test in ELSEWHERE.items():
         file, _, function = test.partition("::")
         assert re.search(rf"def {function}\b", (ROOT / file).read_text("utf-8")), (pattern, test)
+
+
+def commands_of(page: Path) -> list[str]:
+    """Return the lines of a page that are typed into a shell."""
+    consoles = [block for block in blocks(page.read_text("utf-8")) if block.language == "console"]
+    return [step.command for block in consoles for step in steps(block.text)]
+
+
+def test_lines_that_run_elsewhere_are_typed_and_have_options_that_there_are() -> None:
+    """The tests that run them have other files and options."""
+    lines = {line for page in PAGES for line in commands_of(page) if runs_elsewhere(line)}
+    assert [pattern for pattern in ELSEWHERE if not any(re.fullmatch(pattern, line) for line in lines)] == []
+    command = cli.get_command(click.Context(cli), "compute-stats")
+    assert command is not None
+    of_command = {name for option in command.params for name in option.opts}
+    of_drill = set(re.findall(r'"(--?[\w-]+)"', (ROOT / "examples" / "flink" / "drill.py").read_text("utf-8")))
+    for line in lines:
+        words = [word for word in line.partition("compute-stats")[2].split() if word[0] == "-"]
+        assert set(words) <= of_command, line
+        words = [word for word in line.partition("drill.py")[2].split() if word[0] == "-"]
+        assert set(words) <= of_drill, line
 
 
 def test_targets_of_make_exist() -> None:

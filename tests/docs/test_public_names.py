@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pytest
 
 import ftplan
-import ftplan.api
 from docs.generate.public_names import faults, missing, public
 from tests.docs.blocks import ROOT, blocks
 
@@ -16,11 +15,6 @@ from tests.docs.blocks import ROOT, blocks
 @pytest.mark.parametrize("name", public(ftplan))
 def test_public_names_say_what_they_are(name: str) -> None:
     assert list(faults(name, getattr(ftplan, name))) == []
-
-
-@pytest.mark.parametrize("name", ["diff", "explain", "verify"])
-def test_so_do_verbs_that_are_imported_from_api(name: str) -> None:
-    assert list(faults(name, getattr(ftplan.api, name))) == []
 
 
 @pytest.mark.parametrize("name", public(ftplan))

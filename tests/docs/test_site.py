@@ -21,17 +21,32 @@ from tests.docs.blocks import ROOT
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTHS = (390, 1440)
+#: As ``make docs`` builds it: with --quiet, --strict would count no warnings.
+BUILD = (sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir")
+
+
+def built(project: Path, target: Path) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run([*BUILD, str(target)], cwd=project, env=env, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(target)],
-        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = built(ROOT, target)
     assert done.returncode == 0, done.stdout + done.stderr
     return target
+
+
+def test_a_broken_link_ends_the_build(tmp_path: Path) -> None:
+    line = " ".join(BUILD[1:-1])
+    assert re.search(rf"/python {line}$", (ROOT / "Makefile").read_text("utf-8"), flags=re.MULTILINE)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("[there](nobody.md)\n", "utf-8")
+    (tmp_path / "mkdocs.yml").write_text("site_name: small\n", "utf-8")
+    done = built(tmp_path, tmp_path / "site")
+    assert done.returncode == 1
+    assert "a link 'nobody.md'" in done.stderr
 
 
 class Page(html.parser.HTMLParser):

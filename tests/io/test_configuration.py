@@ -104,3 +104,8 @@ def test_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | b
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "ftplan.toml", text)
     assert said(find_configuration, OPTIONS, COMMANDS) == f"ftplan.toml: {message}"
+
+
+def test_a_folder_of_nobody_is_a_path_like_any(tmp_path: Path) -> None:
+    path = write(tmp_path, "ftplan.toml", '[inputs]\ntopology = "~nobody-of-that-name/topology.yaml"\n')
+    assert read_configuration(Path(path), OPTIONS).inputs["topology"].endswith("/~nobody-of-that-name/topology.yaml")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from ftplan.api.doctor.machine import Folder, folder, machine, python, temporary
@@ -46,7 +46,7 @@ class Findings:
             "trials": [_tried(item) for item in self.outcomes],
             "configuration": asdict(self.settings),
         }
-        return dict(_without_home(document, str(Path.home())))
+        return dict(_without_home(document, os.path.expanduser("~")))
 
 
 def _tried(outcome: Outcome) -> dict[str, Any]:

@@ -100,7 +100,11 @@ def _variables(known: Collection[str]) -> Iterator[Variable]:
 
 
 def _shown(name: str, value: str) -> str:
-    """Return the value of a variable, without what may be secret: names say so, and so does what stands in a URL."""
+    """Return the value of a variable, without what may be secret: names say so, and so do places in a URL.
+
+    These are what stands before the ``@``, and what follows ``?`` or ``;``, such as the token of ``SPARK_REMOTE``.
+    """
     if _SECRET.search(name):
         return HIDDEN
-    return shortened(re.sub(r"//[^/@\s]+@", "//***@", value))
+    value = re.sub(r"//\S*@", "//***@", value)
+    return shortened(re.sub(r"(//[^\s?;#]*[?;#])\S+", r"\1***", value))

@@ -83,3 +83,9 @@ def test_the_folder_of_the_user_is_not_shown(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("HOME", str(tmp_path))
     answer = found(monkeypatch, Outcome(NEED, "works", f"kept in {tmp_path}/x"))
     assert answer["trials"][0]["detail"] == "kept in ~/x"
+
+
+def test_a_user_without_a_folder_gets_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may run as a user whom nothing there knows."""
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert found(monkeypatch, Outcome(NEED, "works"))["works"]

@@ -52,6 +52,7 @@ def test_variables_are_known_or_not_and_secrets_stay_secret(monkeypatch: pytest.
         "FTPLAN_COLLECT_PASSWORD": "hunter2",
         "FTPLAN_COLLECT_TOCEN": "hunter2",
         "FTPLAN_WHAT_IF_MASTER": "spark://me:hunter2@host:7077",
+        "SPARK_REMOTE": "sc://host:443/;token=hunter2;user_id=me",
         "JAVA_HOME": "/usr/lib/jvm",
     }
     for name, value in values.items():
@@ -64,8 +65,25 @@ def test_variables_are_known_or_not_and_secrets_stay_secret(monkeypatch: pytest.
         "FTPLAN_COLLECT_PASSWORD": (True, HIDDEN),
         "FTPLAN_COLLECT_TOCEN": (False, HIDDEN),
         "FTPLAN_WHAT_IF_MASTER": (True, "spark://***@host:7077"),
+        "SPARK_REMOTE": (None, "sc://host:443/;***"),
         "JAVA_HOME": (None, "/usr/lib/jvm"),
     }
     note = "unknown environment variable FTPLAN_COLLECT_TOCEN (did you mean 'FTPLAN_COLLECT_TOKEN'?) is ignored"
     assert note in list(settings.notes())
     assert "hunter2" not in str(settings)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("https://me:hunter2@host/x?token=hunter2#hunter2 b", "https://***@host/x?*** b"),
+        ("https://me:hun/ter2@host", "https://***@host"),
+        ("a://u@b,c://hunter2@d", "a://***@d"),
+        ("file:///tmp/a?b", "file:///tmp/a?***"),
+        ("/tmp/a;b@c", "/tmp/a;b@c"),
+    ],
+)
+def test_what_is_secret_in_a_url_is_not_shown(value: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", value)
+    (variable,) = (item for item in in_force(COMMANDS, KNOWN).variables if item.name == "SPARK_REMOTE")
+    assert variable.value == shown
