@@ -82,7 +82,7 @@ def fields(kind: str) -> str:
         body = document["$defs"][name]
         if kind != "plan":  # fields of the document itself: those that all kinds have are above
             body = {**body, "properties": {key: one for key, one in body["properties"].items() if key not in common}}
-        holds = "`plan` of" if kind == "plan" else "a simulation of"
+        holds = "`plan` of" if kind == "plan" else "A simulation of"
         parts += [f"## {holds} kind `{name}`", body["description"], *written.tables(body, ending=f" in {name}")]
     return "\n\n".join(parts)
 

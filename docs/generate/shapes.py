@@ -18,7 +18,7 @@ TEXTS = {
     "^1(\\.[0-9]+)*$": '`"1.0"`',
 }
 #: More than this is no limit that anybody meets.
-ENDLESS = 1e20
+ENDLESS = 9e18
 _KNOWN = {
     "type", "anyOf", "oneOf", "not", "enum", "const", "examples", "pattern", "format", "minLength", "maxLength",
     "default", "description", "items", "minItems", "maxItems", "prefixItems", "additionalProperties",
@@ -73,7 +73,7 @@ def many(schema: Schema, name: str, refer: Callable[[str, bool], str]) -> str:
 
 def plain(number: float) -> str:
     """Return a number as people write it: ``1,000``, ``1e-6``."""
-    if number == int(number) and abs(number) <= 1e7:
+    if number == int(number) and (abs(number) <= 1e7 or float(f"{number:g}") != number):
         return f"{int(number):,}"
     return f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 

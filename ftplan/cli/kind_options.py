@@ -40,6 +40,14 @@ def _negated(item: Option) -> bool:
     return item.check.form == "flag" and item.flag is not None and "/" not in item.flag
 
 
+def _time(seconds: float) -> str:
+    """Return a time as one types it: whole days and hours as such, else seconds."""
+    for unit, name in ((86400.0, "d"), (3600.0, "h")):
+        if seconds and seconds % unit == 0.0:
+            return f"{seconds / unit:g}{name}"
+    return f"{seconds:g}s"
+
+
 def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:
     """Return the click option of an option of a kind of plan."""
     spelled = _flag_of(name, item)
@@ -48,7 +56,7 @@ def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:
     if item.check.form == "texts":
         return click.option(spelled, multiple=True, metavar=item.metavar, help=item.help)
     if item.unit == "time" and default is not None:
-        default = f"{default:g}s"
+        default = _time(default)
     if isinstance(default, tuple):
         default = _shown(default)
     return click.option(spelled, type=_type_of(item), default=default, metavar=item.metavar, help=item.help)

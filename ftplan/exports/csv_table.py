@@ -22,6 +22,8 @@ _FIRST = (
     "phase", "round", "step", "at_s", "trigger", "operator", "key_group", "index", "primary", "node", "checkpoints",
     "from", "to",
 )  # fmt: skip
+#: What an entry is named by, and what is told of it elsewhere in the plan too.
+_QUERY = {"operator", "index", "priority", "at_s"}
 
 
 def csv_table(plan: Plan, problem: Problem) -> Export:
@@ -29,8 +31,8 @@ def csv_table(plan: Plan, problem: Problem) -> Export:
 
     A recovery schedule has a line for each task that starts, a drain schedule one for each node that restarts; what
     their steps and rounds have else is repeated, and a step without tasks has one line without a task. Further lists
-    are joined by semicolons: tasks and queries as OPERATOR/INDEX, ranges as FIRST-LAST, what has more parts as JSON.
-    Null is an empty field.
+    are joined by semicolons: tasks and queries as OPERATOR/INDEX (the plan has their times and priorities), ranges as
+    FIRST-LAST, what has more parts as JSON. Null is an empty field.
 
     Raises
     ------
@@ -79,8 +81,8 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _entry(value: Any) -> str:
     if isinstance(value, Mapping):
-        task = value.keys() == {"operator", "index"}
-        return f"{value['operator']}/{value['index']}" if task else json.dumps(value, sort_keys=True)
+        named = {"operator", "index"} <= value.keys() <= _QUERY
+        return f"{value['operator']}/{value['index']}" if named else json.dumps(value, sort_keys=True)
     if isinstance(value, Sequence) and not isinstance(value, str):
         whole = len(value) == 2 and all(isinstance(item, int) for item in value)
         return f"{value[0]}-{value[1]}" if whole else json.dumps(value)

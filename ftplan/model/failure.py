@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ftplan.model.cluster import Node
-from ftplan.model.names import Selector
+from ftplan.model.names import Selector, natural_key
 from ftplan.model.topology import IntArray
 
 
@@ -54,3 +55,19 @@ class FailureEvent:
     selector: str
     nodes: frozenset[str]
     tasks: IntArray
+
+
+def planned_times(arrivals: Sequence[Arrival]) -> list[float]:
+    """Return the time at which each arrival is planned for.
+
+    A fixed time is itself. Of n arrivals with the same range ``[low, high]`` the k-th in natural order of ids is
+    expected at ``low + (high - low) * k / (n + 1)``, the mean of the k-th of n uniform times.
+    """
+    same: dict[tuple[float, float], list[int]] = {}
+    for i in sorted(range(len(arrivals)), key=lambda i: natural_key(arrivals[i].node.id)):
+        same.setdefault(arrivals[i].at_s, []).append(i)
+    times = [0.0] * len(arrivals)
+    for (low, high), members in same.items():
+        for k, i in enumerate(members, start=1):
+            times[i] = low + (high - low) * k / (len(members) + 1) if high > low else low
+    return times

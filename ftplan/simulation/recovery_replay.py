@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.metrics.downtimes import whole_from
-from ftplan.model.failure import Arrival
+from ftplan.model.failure import Arrival, planned_times
 from ftplan.model.names import Selector
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
@@ -135,9 +135,9 @@ def _events(steps: Sequence[Mapping[str, Any]], incident: Incident, faults: list
     for entry in incident.fail:
         if entry.at_s > 0.0 or not incident.complete:
             _at(events, stated, entry.at_s).failures.append(entry.select)
-    for arrival in incident.arrivals:
-        if arrival.at_s[1] == 0.0 or "tasks" in arrival.node.accepts:
-            _at(events, stated, _arrives(arrival, steps, stated)).arrivals.append(arrival)
+    coming = [arrival for arrival in incident.arrivals if arrival.at_s[1] == 0.0 or "tasks" in arrival.node.accepts]
+    for arrival, expected_s in zip(coming, planned_times(coming), strict=True):
+        _at(events, stated, _arrives(arrival, expected_s, steps, stated)).arrivals.append(arrival)
     for event in events.values():
         faults += _out_of_place(event, event is at_start)
     yield from (events[at_s] for at_s in sorted(events))
@@ -149,16 +149,15 @@ def _at(events: dict[float, ReplayEvent], stated: Sequence[float], at_s: float) 
     return events.setdefault(near, ReplayEvent(near, None))
 
 
-def _arrives(arrival: Arrival, steps: Sequence[Mapping[str, Any]], stated: Sequence[float]) -> float:
-    """Return when a node arrives: within its range at the step whose trigger names it, else at one near its middle."""
+def _arrives(arrival: Arrival, expected_s: float, steps: Sequence[Mapping[str, Any]], stated: Sequence[float]) -> float:
+    """Return when a node arrives: within its range at the step whose trigger names it, else at the one nearest."""
     low, high = arrival.at_s
-    middle = (low + high) / 2
     if low == high:
-        return middle
+        return expected_s
     within = [time for time in stated if low - ROUNDING * low <= time <= high * (1 + ROUNDING)]
     naming = [float(s["at_s"]) for s in steps if arrival.node.id in named(s.get("trigger"), "arrival")]
     chosen = [time for time in within if time in naming] or within
-    return min(chosen, key=lambda time: (abs(time - middle), time), default=middle)
+    return min(chosen, key=lambda time: (abs(time - expected_s), time), default=expected_s)
 
 
 def named(trigger: Any, kind: str) -> list[str]:

@@ -298,6 +298,10 @@ def test_a_csv_adds_up_to_its_plan(name: str) -> None:
             f"{item['operator']}/{item['index']}" for item in tasks
         ]
         assert sorted(set(frame["step"])) == [step["step"] for step in table]
+        whole = dict(zip(frame["step"], frame["restored"], strict=True))
+        assert [whole[step["step"]] for step in table] == [
+            ";".join(f"{query['operator']}/{query['index']}" for query in step["restored"]) for step in table
+        ]
     elif plan.kind == "drain-schedule":
         assert list(zip(frame["round"], frame["node"], strict=True)) == [
             (item["round"], node) for item in table for node in item["nodes"]

@@ -144,6 +144,15 @@ def test_a_range_of_arrival() -> None:
     assert "MISSING_STEP" in codes(fig.full(), fig.incident(arrivals=late))
 
 
+def test_arrivals_of_one_range_come_one_after_another() -> None:
+    """A schedule by hand need not say which of them a step is for."""
+    body = fig.full()
+    for step in body["steps"]:
+        step.pop("trigger", None)
+    arrivals = tuple(Arrival((0.0, 400.0), Node(f"a{i}", 2.5)) for i in range(1, 6))
+    assert codes(body, fig.incident(arrivals=arrivals)) == []
+
+
 def test_a_node_that_arrives_under_the_id_of_a_failed_one() -> None:
     arrivals = tuple(Arrival((60.0 * i, 60.0 * i), Node(f"f{i}", 2.5)) for i in range(1, 6))
     body = fig.by_hand()

@@ -1,8 +1,6 @@
-"""The nodes that arrive after a failure: which, where nobody says, and when plans expect them."""
+"""The nodes that arrive after a failure: which, where nobody says."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from ftplan.api.failures import Failed
 from ftplan.model.cluster import Cluster, Node
@@ -40,19 +38,3 @@ def default_arrivals(cluster: Cluster | None, failed: Failed) -> tuple[tuple[Arr
         "tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without)"
     )
     return tuple(coming), (Warn("DEFAULT_ARRIVALS", text.replace(" and so on,", ",") if len(coming) == 1 else text),)
-
-
-def planned_times(arrivals: Sequence[Arrival]) -> list[float]:
-    """Return the time at which each arrival is planned for.
-
-    A fixed time is itself. Of n arrivals with the same range ``[low, high]`` the k-th in natural order of ids is
-    expected at ``low + (high - low) * k / (n + 1)``, the mean of the k-th of n uniform times.
-    """
-    same: dict[tuple[float, float], list[int]] = {}
-    for i in sorted(range(len(arrivals)), key=lambda i: natural_key(arrivals[i].node.id)):
-        same.setdefault(arrivals[i].at_s, []).append(i)
-    times = [0.0] * len(arrivals)
-    for (low, high), members in same.items():
-        for k, i in enumerate(members, start=1):
-            times[i] = low + (high - low) * k / (len(members) + 1) if high > low else low
-    return times

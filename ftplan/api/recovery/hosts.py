@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ftplan.api.failures import Failed
-from ftplan.api.recovery.arrivals import planned_times
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
-from ftplan.model.failure import Arrival
+from ftplan.model.failure import Arrival, planned_times
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
 from ftplan.planners.recovery.problem import ArrivalEvent, Host

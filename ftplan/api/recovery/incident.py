@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.api import other_plans
 from ftplan.api.failures import Failed, what_fails
-from ftplan.api.recovery.arrivals import default_arrivals, planned_times
+from ftplan.api.recovery.arrivals import default_arrivals
 from ftplan.api.recovery.copies import local_bytes
 from ftplan.api.recovery.horizon import default_horizon_s
 from ftplan.api.recovery.options import RecoveryScheduleOptions
@@ -19,7 +19,7 @@ from ftplan.errors import FtplanError
 from ftplan.metrics.measured_topology import measured_topology
 from ftplan.metrics.task_costs import task_costs
 from ftplan.metrics.task_state import task_state
-from ftplan.model.failure import Arrival, Fail
+from ftplan.model.failure import Arrival, Fail, planned_times
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem

@@ -7,9 +7,8 @@ from hashlib import sha256
 
 import numpy as np
 
-from ftplan.api.recovery.arrivals import planned_times
 from ftplan.model.cluster import Node
-from ftplan.model.failure import Arrival
+from ftplan.model.failure import Arrival, planned_times
 from ftplan.model.names import natural_key
 
 
@@ -24,7 +23,7 @@ def arrival_times(arrivals: Sequence[Arrival], seed: int, run: int | None) -> li
 
     Nodes of one range and one make are alike, so that nobody can tell which of them comes first: the times that they
     draw are theirs in natural order of their ids, the order in which plans expect them
-    (:func:`ftplan.api.recovery.arrivals.planned_times`).
+    (:func:`ftplan.model.failure.planned_times`).
     """
     if run is None:
         return planned_times(arrivals)

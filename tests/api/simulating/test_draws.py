@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from ftplan.api.recovery.arrivals import planned_times
 from ftplan.api.simulating.draws import arrival_times, checkpoint_age_s, uniform
 from ftplan.model.cluster import Node
-from ftplan.model.failure import Arrival
+from ftplan.model.failure import Arrival, planned_times
 
 ALIKE = tuple(Arrival((120.0, 360.0), Node(f"r{i}", 4.0)) for i in (10, 2, 1))
 

@@ -69,8 +69,8 @@ def test_a_given_step_happens_when_the_nodes_that_trigger_it_are_there() -> None
     both = schedule((0.0, "failure", {}), (40.0, "arrival:r1,r2", LINE_0 | LINE_1))
     assert GivenSchedule.of(a_plan(both), "plan", of_seed).times(there) == [0.0, 39.0]
     unsaid = schedule((0.0, None, {}), (22.0, None, LINE_0), (35.0, None, LINE_1))
-    # each node comes at the step that is nearest to the middle of its range
-    assert GivenSchedule.of(a_plan(unsaid), "plan", of_seed).times(there) == [0.0, 22.0, 39.0]
+    # each node comes at the step that is nearest to when it is expected, one after the other
+    assert GivenSchedule.of(a_plan(unsaid), "plan", of_seed).times(there) == [0.0, 21.0, 39.0]
 
 
 def test_the_expected_run_of_a_plan_has_its_own_times() -> None:

@@ -41,11 +41,11 @@ The options, as a newcomer reads them.
     --demand peak|mean|pN           Which demand of the windows of --look-back operators are sized for, at
                                     least.  [default: peak]
     --look-back TIME                Windows that sizes follow from, up to the end of the statistics.
-                                    [default: 86400s]
+                                    [default: 1d]
     --forecast [auto|none|seasonal-naive|smoothing|trend]
                                     How demand goes on: auto = whichever foretold the statistics best, judged
                                     on time that it had not seen.  [default: auto]
-    --horizon TIME                  How far ahead demand is foretold.  [default: 3600s]
+    --horizon TIME                  How far ahead demand is foretold.  [default: 1h]
     --growth X                      Multiplies the demand of sources, for what-if.  [default: 1.0]
     --task-capacity X               Records per second that a task takes at full use.  [default: true rates,
                                     from the time that tasks were busy]
