@@ -25,9 +25,14 @@ def _zone_map(value: Any) -> Any:
     return value if isinstance(value, Mapping) else path(value)
 
 
+def _counts(value: Any) -> tuple[str, ...]:
+    items = value if isinstance(value, (list, tuple)) else (value,)
+    return texts([str(item) if type(item) is int else item for item in items])
+
+
 _TEXT = optional(Check("a name", _text))
 _OPERATORS = Check("an operator's id or name, or a list of them", texts, "texts")
-_COUNTS = Check("N or NAME=N, or a list of them", texts, "texts")
+_COUNTS = Check("N or NAME=N, or a list of them", _counts, "texts")
 
 
 #: Options that only some engines know.

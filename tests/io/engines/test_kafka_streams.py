@@ -74,8 +74,9 @@ def _numbers(value: Any, order: dict[str, int]) -> Any:
 def test_partitions_from_options_disks_and_writers() -> None:
     alone = operators(imported(NEW, "kafka-streams", partitions=["orders=6", "payments=3"]))
     assert {key: o["parallelism"] for key, o in alone.items()} == {"0": 6, "1": 3, "2": 6, "4": 6}
-    every = imported(OLD, "kafka-streams", partitions=["12"], strict=False)
-    assert {key: o["parallelism"] for key, o in operators(every).items()} == {"0": 12, "1": 12}
+    for twelve in (["12"], "12", 12, [3, 12]):
+        every = imported(OLD, "kafka-streams", partitions=twelve)
+        assert {key: o["parallelism"] for key, o in operators(every).items()} == {"0": 12, "1": 12}
     assert "PARTITIONS_UNKNOWN" not in codes(every)
     assert "PARTITIONS_UNKNOWN" in codes(imported(OLD, "kafka-streams"))
     disk = operators(imported([NEW, DISK], "kafka-streams", partitions=["orders=2"]))
