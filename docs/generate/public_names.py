@@ -15,7 +15,7 @@ from typing import Any
 
 import griffe
 
-PAGE = "python"
+PAGE = "python-reference"
 _log = logging.getLogger("mkdocs.plugins.public_names")
 
 

@@ -109,7 +109,7 @@ def test_pages_load_only_files_of_the_site(site: Path) -> None:
 def test_every_public_name_is_on_the_site(site: Path) -> None:
     import ftplan
 
-    text = (site / "python.html").read_text("utf-8")
+    text = (site / "python-reference.html").read_text("utf-8")
     assert list(missing(text, [f"ftplan.{name}" for name in public(ftplan)])) == []
 
 
