@@ -18,6 +18,7 @@ import pytest
 
 from docs.generate.public_names import missing, public
 from tests.docs.blocks import ROOT
+from tests.effort import some
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTHS = (390, 1440)
@@ -159,11 +160,11 @@ def test_pages_fit_and_are_quiet(browser: Any, site: Path) -> None:
 @pytest.mark.browser
 @pytest.mark.parametrize("half", [0, 1])
 def test_what_pages_say_is_accessible(browser: Any, site: Path, half: int) -> None:
-    """No serious or critical violation of axe's rules: every other page narrow and light, the others wide and dark."""
+    """No serious or critical violation of axe's rules: some pages narrow and light, others wide and dark."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     reader = Reader(browser, WIDTHS[half], ("light", "dark")[half])
     found = []
-    for page in pages_of(site)[half::2]:
+    for page in some(pages_of(site)[half::2], half):
         reader.open(page)
         results = axe.run(reader.tab, context=".md-content", options={"resultTypes": ["violations"]})
         found += [f"{page.relative_to(site)}: {fault}" for fault in grave(results.response)]
