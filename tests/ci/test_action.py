@@ -109,7 +109,7 @@ def test_arguments_are_words_and_nothing_else(repository: Path, temporary: Path)
         (repository / name).rename(folder / name)
     (repository / "ftplan.toml").unlink()
     run = run_action(
-        repository, temporary, command="recovery-schedule", plan="out/the plan.json", report="out/the report.html",
+        repository, temporary, command="recovery-schedule", plan="out/the  plan.json", report="out/the report.html",
         arguments=f"""-t "a job's files/topology.yaml" -c 'a job'"'"'s files/cluster.yaml'
           -f a\\ job\\'s\\ files/failure.yaml {QUICK}""",
     )  # fmt: skip
@@ -149,6 +149,8 @@ def test_a_mistake_is_one_line(repository: Path, temporary: Path) -> None:
         ({"plan": "nothing.json"}, "plan: there is no such file, and no command that makes it"),
         ({"command": "recovery-schedule", "arguments": "--fail 'open"}, "arguments: a quote is open"),
         ({"command": "recovery schedule"}, "command: expected one word, such as recovery-schedule"),
+        ({"plan": "topology.yaml"}, "plan: topology.yaml is no plan"),
+        ({"plan": "a\nexit-code=0"}, "plan: expected the name of a file"),
     ],
 )
 def test_a_mistake_of_the_workflow(repository: Path, temporary: Path, given: dict[str, str], said: str) -> None:

@@ -56,6 +56,8 @@ def test_broken_rules_missed_limits_and_mistakes_fail(repository: Path, temporar
     run = run_job(repository, temporary, command="recovery-schedule", arguments="--fail zone:rack-z")
     assert (run.code, "rack-z" in run.printed) == (2, True)
     assert run_job(repository, temporary, plan="nothing.json", report="none").code == 2
+    run = run_job(repository, temporary, plan="topology.yaml", verify=False, report="none")
+    assert (run.code, "ftplan: plan: topology.yaml is no plan\n" in run.printed) == (2, True)
 
 
 def test_changes_are_a_warning_where_asked_for(repository: Path, temporary: Path) -> None:

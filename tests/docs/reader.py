@@ -39,10 +39,10 @@ def copied(target: Path) -> Path:
 
 def _tracked(folder: Path) -> set[str]:
     """Return the names in a folder of the project that belong to it."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--", "."], cwd=folder, capture_output=True, text=True, check=False
-    ).stdout.split("\n")
-    if not any(listed):  # no checkout: an unpacked sdist
+    git = shutil.which("git")
+    words = (git or "true", "ls-files", "--", ".")
+    listed = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False).stdout.split("\n")
+    if not any(listed):  # no checkout, or no git: an unpacked sdist
         return {path.name for path in folder.iterdir()}
     return {line.partition("/")[0] for line in listed if line}
 

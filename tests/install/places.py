@@ -22,22 +22,33 @@ UV = Path(sys.executable).with_name("uv")
 Done = subprocess.CompletedProcess[str]
 
 
+#: What uv says where the index does not answer.
+SILENT = re.compile(r"dns error|timed out|error sending request|client error \(Connect\)")
+_silent: list[str] = []
+
+
 def uv(*words: str | Path, online: bool = True, **more: str) -> Done:
     """Run uv from its cache alone, and with the package index where that does not do; fail in a line of its own.
 
-    No interpreter is downloaded, no compiler is on the path, and nothing is built but what *words* allow.
+    No interpreter is downloaded, no compiler is on the path, and nothing is built but what *words* allow. An index
+    that was silent once is not asked again.
     """
     env = {
         **{k: v for k, v in os.environ.items() if not k.startswith(("FTPLAN_", "PYTHON", "VIRTUAL_ENV"))},
-        "PATH": str(tools()), "UV_PYTHON_DOWNLOADS": "never", "UV_HTTP_TIMEOUT": "30", "NO_COLOR": "1", **more,
+        "PATH": str(tools()), "UV_PYTHON_DOWNLOADS": "never", "UV_HTTP_TIMEOUT": "20", "UV_HTTP_RETRIES": "2",
+        "NO_COLOR": "1", **more,
     }  # fmt: skip
-    for offline in ("1", "0") if online else ("1",):
+    for offline in ("1", "0") if online and not _silent else ("1",):
         done = subprocess.run(
             [UV, *words], env={**env, "UV_OFFLINE": offline}, cwd=tools(), capture_output=True, text=True, check=False
         )
         if done.returncode == 0:
             return done
-    pytest.fail(f"uv {words[0]} {words[1]}: the package index cannot be reached, or says no: {done.stderr[-600:]}")
+    said = " ".join(done.stderr.split())[-400:]
+    if SILENT.search(said):
+        _silent.append(said)
+    why = "the package index cannot be reached" if _silent else "the package index says no"
+    pytest.fail(f"uv {words[0]} {words[1]}: {why}: {_silent[0] if _silent else said}", pytrace=False)
 
 
 def tools() -> Path:

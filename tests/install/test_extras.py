@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -90,22 +92,33 @@ def java_path(tmp: Path) -> tuple[Path, ...]:
     return (folder,)
 
 
+#: Runs command lines, of which it is given a list, in one process: packages are loaded once.
+COMMANDS = """
+import json, sys
+from ftplan.cli.main import run
+for words in json.loads(sys.argv[1]):
+    print(f"code {run(words)}", file=sys.stderr, flush=True)
+"""
+
+
 def test_extras_work_alone_and_name_the_others(environment: WithExtra, job: Path, tmp_path: Path) -> None:
-    here = environment.here
-    planned = here.run("ftplan", "allocate-checkpoints", *FILES, "--algorithm", "even", "-o", "plan.json", cwd=job)
-    assert planned.returncode == 0, planned.stderr
-    path = java_path(tmp_path)
-    for words, extra in NEEDS:
-        if environment.extra == "sail" and extra in ("spark", "sail"):
-            continue  # it brings PySpark, so that Apache Spark is there too; Sail runs in the test below
-        done = here.run("ftplan", *words, cwd=job, path=path if extra == "spark" else (), SPARK_SUBMIT_OPTS=CLASSES)
+    """Sail brings PySpark, so that Apache Spark is there with it; Sail itself runs in the test below."""
+    asked = [(words, extra) for words, extra in NEEDS if environment.extra != "sail" or extra not in ("spark", "sail")]
+    first = ("allocate-checkpoints", *FILES, "--algorithm", "even", "-o", "plan.json")
+    path = java_path(tmp_path) if environment.extra == "spark" else ()
+    lines = json.dumps([first, *(words for words, _ in asked)])
+    done = environment.here.run("python", "-c", COMMANDS, lines, cwd=job, path=path, SPARK_SUBMIT_OPTS=CLASSES)
+    planned, *answers = re.split(r"^code (\d+)\n", done.stderr, flags=re.MULTILINE)[:-1]
+    assert answers.pop(0) == "0", planned
+    assert len(answers) == 2 * len(asked), done.stderr
+    for (words, extra), said, code in zip(asked, answers[::2], answers[1::2], strict=True):
         if extra != environment.extra:
-            assert done.returncode == 2, (words, done.stderr)
-            assert [f"pip install 'ftplan[{extra}]'" in line for line in done.stderr.splitlines()][-1:] == [True], words
+            assert code == "2", (words, said)
+            assert [f"pip install 'ftplan[{extra}]'" in line for line in said.splitlines()][-1:] == [True], words
         elif extra == "spark" and not JAVA:
-            assert "--engine sail does without" in done.stderr
+            assert "--engine sail does without" in said
         else:
-            assert done.returncode == 0, (words, done.stderr)
+            assert code == "0", (words, said)
 
 
 def test_without_java_statistics_take_sail_or_say_what_to_install(environment: WithExtra, job: Path) -> None:

@@ -8,6 +8,8 @@ import os
 from collections.abc import Sequence
 from pkgutil import resolve_name
 
+from ftplan.errors import FtplanError
+
 #: What the new interpreter runs: the path of modules comes first, everything else can be imported then.
 PROGRAM = """
 import json, sys
@@ -30,7 +32,7 @@ def carry_out(function: str) -> None:
         detail, place = said if isinstance(said, tuple) else (said, "")
         message = {"detail": detail, "place": place}
     except BaseException as error:
-        message = {"error": f"{type(error).__name__}: {error}"}
+        message = {"error": str(error) if isinstance(error, FtplanError) else f"{type(error).__name__}: {error}"}
     with os.fdopen(answer, "w", encoding="utf-8") as stream:
         stream.write(json.dumps(message))
     os._exit(0)  # what is left running beneath may take long to end, or crash
