@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any, TypeVar
 
 from ftplan.api.worker import PROGRAM
 from ftplan.errors import FtplanError
+from ftplan.model import container
 
 Outcome = TypeVar("Outcome")
 
@@ -28,8 +30,10 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may use: by its affinity, and by the quota of its container, rounded up."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = container.cores()
+    return found if quota is None else max(1, min(found, math.ceil(quota)))
 
 
 @dataclass

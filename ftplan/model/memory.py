@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from ftplan.errors import FtplanError
+from ftplan.model import container
 
 #: Environment variable that sets the limit in 2^30 bytes, in place of what the system says is available.
 VARIABLE = "FTPLAN_MAX_MEMORY_GB"
@@ -13,7 +14,7 @@ GB = 2.0**30
 
 
 def available_bytes() -> float:
-    """Return the limit: the environment variable's, else what Linux calls available, else no limit.
+    """Return the limit: the environment variable's, else the least of what Linux and the container leave, else none.
 
     Raises
     ------
@@ -29,6 +30,11 @@ def available_bytes() -> float:
         if not limit > 0:
             raise FtplanError(f"{VARIABLE}: {text!r} is not a number of GiB above 0")
         return limit * GB
+    left = container.memory_left_bytes()
+    return min(_of_the_machine(), float("inf") if left is None else float(left))
+
+
+def _of_the_machine() -> float:
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:

@@ -95,7 +95,7 @@ def examine(settings: Settings, *, tried: bool = True, engines: bool = True, lim
     problems = [*_wrong_python(), *_wrong_packages(packages), *_wrong(outcomes), *settings.errors()]
     if not folders[0].writable:
         problems.append("temporary files: no folder can be written to; TMPDIR names one")
-    notes = [*_unkept(folders[1:]), *_full(folders), *_beside(outcomes), *_contained(own), *settings.notes()]
+    notes = [*_unkept(folders[1:]), *_full(folders), *_beside(outcomes), *settings.notes()]
     return Findings(program, own, folders, packages, outcomes, settings, problems, notes)
 
 
@@ -139,18 +139,3 @@ def _unkept(folders: Sequence[Folder]) -> list[str]:
 def _full(folders: Sequence[Folder]) -> list[str]:
     low = [item for item in folders if item.free_bytes is not None and item.free_bytes < LOW_SPACE]
     return [f"{item.what}: {(item.free_bytes or 0) / 2**20:.0f} MiB are free in {item.path}" for item in low]
-
-
-def _contained(own: dict[str, Any]) -> list[str]:
-    """Return limits of a container that ftplan does not look at by itself."""
-    notes = []
-    memory, available = own["memory_of_cgroup_bytes"], own["memory_available_bytes"]
-    if memory is not None and available is not None and memory < available:
-        size = f"{memory / 2**30:.2g}"
-        notes.append(
-            f"the container may use {size} GiB, less than the machine has free: set FTPLAN_MAX_MEMORY_GB={size}"
-        )
-    quota = own["cores_of_cgroup"]
-    if quota is not None and quota < own["cores_usable"]:
-        notes.append(f"the container may use {quota:g} cores of {own['cores_usable']}: --jobs says how many processes")
-    return notes

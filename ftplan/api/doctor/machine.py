@@ -7,16 +7,14 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import ftplan
 from ftplan.api.processes import cores
+from ftplan.model import container
 
-#: Where Linux keeps what it allows groups of processes.
-GROUPS = Path("/sys/fs/cgroup")
 MEMORY = Path("/proc/meminfo")
 
 
@@ -48,10 +46,10 @@ def machine() -> dict[str, Any]:
     return {
         "cores": os.cpu_count(),
         "cores_usable": cores(),
-        "cores_of_cgroup": _cores_of_group(),
+        "cores_of_cgroup": container.cores(),
         "memory_bytes": memory.get("MemTotal"),
         "memory_available_bytes": memory.get("MemAvailable"),
-        "memory_of_cgroup_bytes": _memory_of_group(),
+        "memory_of_cgroup_bytes": container.memory_bytes(),
     }
 
 
@@ -65,40 +63,6 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, ValueError):
         return ""
-
-
-def _groups(controller: str) -> Iterator[Path]:
-    """Yield the folders of the groups that this process is in, its own first; a limit of any of them holds."""
-    for line in _text(Path("/proc/self/cgroup")).splitlines():
-        _, names, place = [*line.split(":", 2), "", ""][:3]
-        if names and controller not in names.split(","):
-            continue
-        top = GROUPS / controller if names else GROUPS
-        own = top / place.lstrip("/")
-        for folder in (own, *own.parents):
-            if folder.is_relative_to(top):
-                yield folder
-
-
-def _cores_of_group() -> float | None:
-    found = []
-    for folder in _groups("cpu"):
-        quota, period = [*_text(folder / "cpu.max").split(), "", ""][:2]
-        if not quota:
-            quota, period = (_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
-        if quota.isdigit() and period.isdigit() and int(period):
-            found.append(int(quota) / int(period))
-    return min(found, default=None)
-
-
-def _memory_of_group() -> int | None:
-    found = []
-    for folder in _groups("memory"):
-        for name in ("memory.max", "memory.limit_in_bytes"):
-            limit = _text(folder / name).strip()
-            if limit.isdigit() and int(limit) < 2**60:  # the first version of groups has no word for "none"
-                found.append(int(limit))
-    return min(found, default=None)
 
 
 def folder(what: str, path: str | os.PathLike[str] | None) -> Folder:

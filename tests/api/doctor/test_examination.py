@@ -12,6 +12,7 @@ from ftplan.api.doctor import examination, machine
 from ftplan.api.doctor.packages import EXTRAS, NEEDED, installed
 from ftplan.api.doctor.settings import Settings
 from ftplan.api.doctor.trials import Outcome, Trial
+from ftplan.model import container
 
 PROJECT = Path(__file__).parents[3]
 NEED = Trial("documents", "", "imports:json", ("json",))
@@ -66,17 +67,11 @@ def test_a_folder_that_cannot_be_written_to_is_named(monkeypatch: pytest.MonkeyP
 
 
 def test_limits_of_a_container_are_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(machine, "GROUPS", tmp_path)
-    (tmp_path / "memory.max").write_text("max\n")
-    (tmp_path / "cpu.max").write_text("max 100000\n")
-    assert (machine.machine()["memory_of_cgroup_bytes"], machine.machine()["cores_of_cgroup"]) == (None, None)
+    monkeypatch.setattr(container, "GROUPS", tmp_path)
     (tmp_path / "memory.max").write_text(f"{2**20}\n")
     (tmp_path / "cpu.max").write_text("50000 100000\n")
-    notes = found(monkeypatch, Outcome(NEED, "works"))["notes"]
-    assert [note.partition(":")[0] for note in notes] == [
-        "the container may use 0.00098 GiB, less than the machine has free",
-        f"the container may use 0.5 cores of {machine.cores()}",
-    ]
+    told = found(monkeypatch, Outcome(NEED, "works"))["machine"]
+    assert (told["memory_of_cgroup_bytes"], told["cores_of_cgroup"], told["cores_usable"]) == (2**20, 0.5, 1)
 
 
 def test_the_folder_of_the_user_is_not_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
