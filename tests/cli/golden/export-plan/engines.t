@@ -47,8 +47,8 @@ A schedule for Storm, and what Flink can be told of it.
   2> ftplan: warning: pipeline.max-parallelism: state of another max parallelism cannot be restored: it holds for jobs that start without state [STATE_BOUND]
   $ ftplan export-plan plan.json --to csv -q
   step,at_s,trigger,operator,index,node,capacity,caught_up_s,cpu,global_rollback,objective.bound,objective.gap,objective.name,objective.scale,objective.sense,objective.value,prefetch,ready_s,restored,used
-  0,0.0,failure,sessions,0,n5,6.8,0.0,1.0,true,2.0,0.0,priority,2.0,max,2.0,false,0.0,"{""at_s"": 0.0, ""index"": 0, ""operator"": ""alerts"", ""priority"": 1.0};{""at_s"": 0.0, ""index"": 1, ""operator"": ""alerts"", ""priority"": 1.0}",2.0
-  0,0.0,failure,sessions,1,n6,6.8,0.0,1.0,true,2.0,0.0,priority,2.0,max,2.0,false,0.0,"{""at_s"": 0.0, ""index"": 0, ""operator"": ""alerts"", ""priority"": 1.0};{""at_s"": 0.0, ""index"": 1, ""operator"": ""alerts"", ""priority"": 1.0}",2.0
+  0,0.0,failure,sessions,0,n5,6.8,0.0,1.0,true,2.0,0.0,priority,2.0,max,2.0,false,0.0,alerts/0;alerts/1,2.0
+  0,0.0,failure,sessions,1,n6,6.8,0.0,1.0,true,2.0,0.0,priority,2.0,max,2.0,false,0.0,alerts/0;alerts/1,2.0
   1,200.0,arrival:new-1,,,,8.0,,,false,0.0,0.0,priority,1e-09,max,0.0,,,,0.0
   2,280.0,arrival:new-2,,,,11.2,,,false,0.0,0.0,priority,1e-09,max,0.0,,,,0.0
 
