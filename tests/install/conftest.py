@@ -14,7 +14,7 @@ from tests.install.places import OWN, ROOT, Installed, install, interpreter, uv
 
 @pytest.fixture(scope="session", autouse=True)
 def _tools(tmp_path_factory: pytest.TempPathFactory) -> None:
-    os.environ["FTPLAN_TEST_TOOLS"] = str(tmp_path_factory.mktemp("tools"))
+    os.environ["TOOLS_OF_TESTS"] = str(tmp_path_factory.mktemp("tools"))
 
 
 @pytest.fixture(scope="session")

@@ -53,7 +53,7 @@ def uv(*words: str | Path, online: bool = True, **more: str) -> Done:
 
 def tools() -> Path:
     """Return a folder with what an installation may call: no compiler and no Java is among it."""
-    folder = Path(os.environ["FTPLAN_TEST_TOOLS"])
+    folder = Path(os.environ["TOOLS_OF_TESTS"])
     for name in ("sh", "bash", "env", "uname", "cat", "ls", "mkdir", "dirname", "realpath"):
         found = shutil.which(name)
         if found and not (folder / name).exists():
