@@ -31,15 +31,14 @@ def available_bytes() -> float:
             raise FtplanError(f"{VARIABLE}: {text!r} is not a number of GiB above 0")
         return limit * GB
     left = container.memory_left_bytes()
-    return min(_of_the_machine(), float("inf") if left is None else float(left))
+    limits = (stated_bytes().get("MemAvailable"), left)
+    return min((float(limit) for limit in limits if limit is not None), default=float("inf"))
 
 
-def _of_the_machine() -> float:
+def stated_bytes() -> dict[str, int]:
+    """Return what Linux states of the machine's memory by its names, such as ``MemTotal``; nothing elsewhere."""
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = [line.split() for line in Path("/proc/meminfo").read_text().splitlines()]
     except OSError:
-        return float("inf")
-    for line in lines:
-        if line.startswith("MemAvailable:"):
-            return float(line.split()[1]) * 1024.0
-    return float("inf")
+        return {}
+    return {words[0].rstrip(":"): 1024 * int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}

@@ -14,8 +14,7 @@ from typing import Any
 import ftplan
 from ftplan.api.processes import cores
 from ftplan.model import container
-
-MEMORY = Path("/proc/meminfo")
+from ftplan.model.memory import stated_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def python() -> dict[str, Any]:
 
 def machine() -> dict[str, Any]:
     """Return cores and memory: of the machine, and what this process may use of them."""
-    memory = _memory()
+    memory = stated_bytes()
     return {
         "cores": os.cpu_count(),
         "cores_usable": cores(),
@@ -51,18 +50,6 @@ def machine() -> dict[str, Any]:
         "memory_available_bytes": memory.get("MemAvailable"),
         "memory_of_cgroup_bytes": container.memory_bytes(),
     }
-
-
-def _memory() -> dict[str, int]:
-    lines = [line.split() for line in _text(MEMORY).splitlines()]
-    return {words[0].rstrip(":"): 1024 * int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, ValueError):
-        return ""
 
 
 def folder(what: str, path: str | os.PathLike[str] | None) -> Folder:
