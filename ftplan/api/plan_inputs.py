@@ -13,7 +13,7 @@ from ftplan.api.kinds import KINDS, kind_of
 from ftplan.api.loading import Source, load
 from ftplan.api.option_fields import PlanSource
 from ftplan.errors import FtplanError
-from ftplan.io.fingerprint import sha256_of_bytes
+from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_file
 from ftplan.model import kinds
 from ftplan.model.plan import InputFile, Plan
 from ftplan.model.problem import Problem
@@ -121,10 +121,9 @@ def _below(folder: Path, item: InputFile) -> InputFile:
 def _unchanged(item: InputFile) -> bool:
     """Return whether an input is what a plan was made from; a folder's fingerprint is that of its manifest."""
     assert item.path is not None
-    file = os.path.join(item.path, "manifest.json") if os.path.isdir(item.path) else item.path
+    path = Path(item.path)
     try:
-        with open(file, "rb") as stream:
-            return sha256_of_bytes(stream.read()) == item.sha256
+        return sha256_of_file(path / "manifest.json" if path.is_dir() else path) == item.sha256
     except OSError:
         return False
 
