@@ -44,7 +44,7 @@ SHARED: dict[str, tuple[str, ...]] = {
 USUAL = "recovery-schedule"
 
 
-def _command(name: str) -> tuple[click.Context, click.Command]:
+def command_of(name: str) -> tuple[click.Context, click.Command]:
     """Return a command, or a command of a group, with the context in which it speaks of itself."""
     context = click.Context(cli, info_name="ftplan", **SETTINGS)
     command: click.Command = cli
@@ -70,13 +70,13 @@ def _paragraphs(text: str) -> str:
 
 def usage(name: str) -> str:
     """Return the line of usage and the description of a command."""
-    context, command = _command(name)
+    context, command = command_of(name)
     words = " ".join(command.collect_usage_pieces(context))
     return f"```text\n{context.command_path} {words}\n```\n\n{_paragraphs(command.help or '')}".rstrip()
 
 
 def _rows(name: str) -> list[Row]:
-    context, command = _command(name)
+    context, command = command_of(name)
     found = [option_rows.row(parameter, context) for parameter in command.get_params(context)]
     return [row for row in found if row is not None and "--help" not in row.flags]
 

@@ -7,7 +7,7 @@ import re
 import click
 import pytest
 
-from docs.generate.commands import GROUPS, SHARED, algorithms, commands, options, shared_options, usage
+from docs.generate.commands import GROUPS, SHARED, algorithms, command_of, commands, options, shared_options, usage
 from docs.generate.metrics import metrics
 from docs.generate.option_rows import row
 from ftplan.cli.main import COMMANDS, cli
@@ -45,10 +45,7 @@ def test_every_command_has_a_page(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_option_is_told(name: str) -> None:
-    context, command = click.Context(cli, info_name="ftplan"), cli
-    for part in name.split():
-        assert isinstance(command, click.Group)
-        command = command.get_command(context, part)  # type: ignore[assignment]
+    _, command = command_of(name)
     told = usage(name) + options(name)
     for parameter in command.params:
         if isinstance(parameter, click.Option) and not parameter.hidden:
