@@ -25,8 +25,8 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import ftplan
-from ftplan.calibration.curves import find_recoveries
-from ftplan.io.recoveries import ReadingOptions, read_recoveries
+from ftplan.costs.curves import find_recoveries
+from ftplan.costs.recoveries import ReadingOptions, read_recoveries
 from ftplan.model.recoveries import Curve
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.job import StreamJob

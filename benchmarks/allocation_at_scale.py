@@ -23,14 +23,14 @@ from typing import Literal
 import numpy as np
 
 from ftplan.generators.loads import daily_loads
-from ftplan.metrics.checkpoint_objective import CheckpointObjective
-from ftplan.model.checkpoint_rules import CheckpointRules
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
-from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
-from ftplan.planners.checkpoints.rules.limits import Limits, limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, limits_of
+from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
+from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, CheckpointProblem, build
+from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 
 WINDOWS = 288
 OBJECTIVES = ("usable", "correlation")

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import ftplan
-from ftplan.calibration.curves import find_recoveries
-from ftplan.calibration.sample import groups
-from ftplan.io.recoveries import ReadingOptions, read_recoveries
+from ftplan.costs.curves import find_recoveries
+from ftplan.costs.recoveries import ReadingOptions, read_recoveries
+from ftplan.costs.sample import groups
 from ftplan.model.recoveries import Recovery
 from ftplan.model.topology import FloatArray
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from allocation_at_scale import loads, problem_of
 
 from ftplan.planners import registry
-from ftplan.planners.checkpoints.problem import AllocationOptions
+from ftplan.planners.allocate_checkpoints.problem import AllocationOptions
 
 #: Copies of each group: those of Ceph's default pool.
 COPIES = 3

@@ -23,16 +23,16 @@ from pathlib import Path
 import numpy as np
 from replication_storm import TOPOLOGIES, topology_of
 
-from ftplan.metrics.drain_problem import Drain, DrainLimits, DrainProblem, KeyGroupCopies
-from ftplan.metrics.drain_rules import broken, fidelity
-from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.replica_hosts import NOWHERE
+from ftplan.model.measures.fidelity import fidelity_model
+from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import IntArray, Operator, Topology
-from ftplan.planners.drain.exact import exact
-from ftplan.planners.drain.greedy import greedy
-from ftplan.planners.drain.options import DrainOptions
+from ftplan.planners.drain_schedule.algorithms.exact import exact
+from ftplan.planners.drain_schedule.algorithms.greedy import greedy
+from ftplan.planners.drain_schedule.algorithms.options import DrainOptions
+from ftplan.planners.drain_schedule.problem import Drain, DrainLimits, DrainProblem, KeyGroupCopies
+from ftplan.planners.drain_schedule.rules import broken, fidelity
 from ftplan.planners.result import Result
 
 NODES, ZONES, GROUPS, COPIES = 400, 21, 32_768, 2

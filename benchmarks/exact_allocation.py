@@ -16,7 +16,7 @@ from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
-from ftplan.planners.checkpoints.problem import AllocationOptions, CheckpointProblem, build
+from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, CheckpointProblem, build
 
 LOG = Path(__file__).parent.parent / "examples" / "flights" / "hflights.csv.gz"
 

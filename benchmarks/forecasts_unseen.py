@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 from exact_allocation import houston
 
-from ftplan.forecasting.forecast import forecaster
-from ftplan.forecasting.methods import windows_a_day
+from ftplan.planners.scale_out.forecasting.forecast import forecaster
+from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 
 HOURS = (1, 6, 24)
 METHODS = ("seasonal-naive", "trend", "smoothing", "auto")

@@ -5,8 +5,9 @@ Run from the project's root: ``python benchmarks/joint_replication_check.py [--c
 failures, and exits with 1 where there are any; ``--dump`` writes the inputs of these.
 
 A case is a job of at most 6 tasks on at most 4 nodes with little room. What each check asks for stands in
-``tests/api/joint_checks.py``: *budget*: valid, never above the optimum, a bound never below it, more budget never
-worse; *node*: one node more never worse; *current*: replicas in place, limits of change, thresholds; *target*; *curve*.
+``tests/planners/replicate_tasks/joint_checks.py``: *budget*: valid, never above the optimum, a bound never below it,
+more budget never worse; *node*: one node more never worse; *current*: replicas in place, limits of change, thresholds;
+*target*; *curve*.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.api.joint_cases import random_case
-from tests.api.joint_checks import ALGORITHMS, CHECKS, as_files, broken
+from tests.planners.replicate_tasks.joint_cases import random_case
+from tests.planners.replicate_tasks.joint_checks import ALGORITHMS, CHECKS, as_files, broken
 
 
 def main() -> None:

@@ -90,7 +90,7 @@ def run_case(case: str, path: Path) -> None:
     """Run one case and print seconds, cpu seconds and peak MB."""
     if case == "series":
         from ftplan.io.stats_store import load_stats
-        from ftplan.metrics.key_group_series import key_group_series
+        from ftplan.model.measures.key_group_series import key_group_series
 
         tables = load_stats(path).value
         start = time.perf_counter(), time.process_time()

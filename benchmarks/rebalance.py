@@ -40,14 +40,14 @@ PER_CORE, HOT, DRAINED, NEW = 1000.0, 0.1, 0.01, 0.05
 #: What is wrapped to see where time goes: a name, a module, and its functions.
 PARTS = (
     ("read files", "ftplan.cli.inputs", ("problem_given",)),
-    ("costs and limits", "ftplan.api.rebalance.make", ("prepare",)),
-    ("pairings", "ftplan.planners.rebalance.adaptive", ("pairing",)),
-    ("bound", "ftplan.planners.rebalance.adaptive", ("lower_bound",)),
-    ("search", "ftplan.planners.rebalance.adaptive", ("improved_starts", "chosen")),
-    ("integer program", "ftplan.planners.rebalance.exact", ("least_cost", "fewest", "impossible_moves")),
-    ("phases", "ftplan.planners.rebalance.adaptive", ("outcome",)),
-    ("phases ", "ftplan.planners.rebalance.exact", ("outcome",)),
-    ("summary and front", "ftplan.api.rebalance.make", ("_summary", "body")),
+    ("costs and limits", "ftplan.planners.rebalance.make", ("prepare",)),
+    ("pairings", "ftplan.planners.rebalance.algorithms.adaptive", ("pairing",)),
+    ("bound", "ftplan.planners.rebalance.algorithms.adaptive", ("lower_bound",)),
+    ("search", "ftplan.planners.rebalance.algorithms.adaptive", ("improved_starts", "chosen")),
+    ("integer program", "ftplan.planners.rebalance.algorithms.exact", ("least_cost", "fewest", "impossible_moves")),
+    ("phases", "ftplan.planners.rebalance.algorithms.adaptive", ("outcome",)),
+    ("phases ", "ftplan.planners.rebalance.algorithms.exact", ("outcome",)),
+    ("summary and front", "ftplan.planners.rebalance.make", ("_summary", "body")),
 )
 #: Runs a command line, and writes how long its parts took to a file.
 CHILD = """

@@ -27,11 +27,11 @@ from ftplan.generators.topology import topology as generated
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.best_density import best_density_step
-from ftplan.planners.recovery.dynamic_programming import dynamic_programming_step
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.operator_centric import operator_centric
-from ftplan.planners.recovery.problem import Host, RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
+from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import dynamic_programming_step
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.operator_centric import operator_centric
+from ftplan.planners.recovery_schedule.problem import Host, RecoveryOptions, RecoveryProblem
 
 FIGURE = Path(__file__).resolve().parent / "figures" / "recovery-figure-16.svg"
 QUERIES = 18

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.generators.queries import shared_tasks
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 
 
 def sparse(queries: int, tasks: int, capacity: float, seed: int, zipf: float = 0.8) -> SetUnionKnapsack:

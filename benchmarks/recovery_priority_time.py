@@ -25,13 +25,13 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.generators.experiments import popular_queries
-from ftplan.metrics.fidelity import fidelity_model
+from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.plan import Objective
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.planners import registry
-from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.schedule.score import fidelity_time_of, priority_time_of
+from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
+from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 
 ARRIVALS, RESTORES_S, BANDWIDTH = 20, 120.0, 100 * 2.0**20
 

@@ -20,8 +20,8 @@ from datetime import timedelta
 from recovery_instances import sparse
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.exact import exact_step
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from ftplan.model.failed_queries import failed_queries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Partitioning, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.exact import exact_step
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 
 NODES, USED, MOST_USED, TOPOLOGIES = 20, 0.7, 0.8, 40
 

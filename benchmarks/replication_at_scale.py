@@ -12,9 +12,9 @@ import time
 from replication_instances import worst_case
 
 from ftplan.generators.experiments import mixture
-from ftplan.planners.replication.greedy import greedy
-from ftplan.planners.replication.planner import ReplicationOptions
-from ftplan.planners.replication.structure_aware import structure_aware
+from ftplan.planners.replicate_tasks.algorithms.greedy import greedy
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
 
 
 def main() -> None:

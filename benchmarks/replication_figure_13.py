@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from replication_instances import RATIOS, query_1, query_2, worst_case
 
-from ftplan.planners.replication.dynamic_programming import dynamic_programming
-from ftplan.planners.replication.greedy import greedy
-from ftplan.planners.replication.planner import ReplicationOptions
-from ftplan.planners.replication.structure_aware import structure_aware
+from ftplan.planners.replicate_tasks.algorithms.dynamic_programming import dynamic_programming
+from ftplan.planners.replicate_tasks.algorithms.greedy import greedy
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
 
 PLANNERS = (dynamic_programming, structure_aware, greedy)
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 from replication_instances import FIGURE_14, RATIOS, Setting, figure_14, worst_case
 
-from ftplan.planners.replication.greedy import greedy
-from ftplan.planners.replication.planner import ReplicationOptions
-from ftplan.planners.replication.structure_aware import structure_aware
+from ftplan.planners.replicate_tasks.algorithms.greedy import greedy
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
 
 try:
-    from ftplan.planners.replication.exact import exact
+    from ftplan.planners.replicate_tasks.algorithms.exact import exact
 except ImportError:
     exact = None
 

@@ -9,11 +9,11 @@ import numpy as np
 from ftplan.generators.knobs import TopologyKnobs
 from ftplan.generators.presets import TOPOLOGIES
 from ftplan.generators.topology import topology
-from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
+from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Topology
+from ftplan.planners.replicate_tasks.problem import FailureCase, ReplicationProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ def _inputs(model: mathopt.Model, asked: JointInstance, intact: list[mathopt.Var
 
 def value_of(asked: JointInstance, node: dict[int, int]) -> float:
     """Return what replicas on these nodes are worth, by the metric of the package."""
-    from ftplan.metrics.fidelity import fidelity_model
+    from ftplan.model.measures.fidelity import fidelity_model
 
     model, worth = fidelity_model(asked.graph, asked.rates), 0.0
     for weight, failed, down in asked.cases:

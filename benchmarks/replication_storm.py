@@ -21,21 +21,21 @@ from pathlib import Path
 import numpy as np
 from storm_jobs import tasks_and_edges
 
-from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.replica_hosts import NOWHERE
-from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
+from ftplan.model.measures.fidelity import fidelity_model
+from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.registry import row
-from ftplan.planners.replication.choice import ReplicationPlanner
-from ftplan.planners.replication.curve import curve
-from ftplan.planners.replication.exact import exact
-from ftplan.planners.replication.models.candidate_nodes import CandidateNodes
-from ftplan.planners.replication.models.joint_program import JointProgram
-from ftplan.planners.replication.models.sites import Sites
-from ftplan.planners.replication.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
+from ftplan.planners.replicate_tasks.algorithms.curve import curve
+from ftplan.planners.replicate_tasks.algorithms.exact import exact
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes
+from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
+from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.problem import FailureCase, ReplicationProblem
 
 TOPOLOGIES, SHARES, POINTS, PEER_IN_TREES = 40, (0.1, 0.25, 0.5), 100, 3
 

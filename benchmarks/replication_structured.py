@@ -16,15 +16,15 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from ftplan.generators.experiments import in_tree
-from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.replication_problem import FailureCase, ReplicationProblem
+from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
-from ftplan.planners.replication.exact import exact
-from ftplan.planners.replication.models.circuit import circuit
-from ftplan.planners.replication.models.monomials import rows
-from ftplan.planners.replication.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.exact import exact
+from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
+from ftplan.planners.replicate_tasks.algorithms.models.monomials import rows
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.problem import FailureCase, ReplicationProblem
 
 SEEDS, OPERATORS, TASKS, SKEW, PARTS = range(3), 10, (300, 700), 0.1, 1_000_000
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import yaml
 
 import ftplan
-from ftplan.api.replication.asked import asked_of, nodes_by_task, options_of
-from ftplan.api.replication.then_recover import FollowingRecovery
+from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task, options_of
+from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 STATELESS, HALF = "without state", "half the other load"

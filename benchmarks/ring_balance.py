@@ -30,11 +30,11 @@ import pyarrow.parquet as pq
 from ring_questions import LAWS, ROOT, ZONES, loads, ring_question
 from uhashring import HashRing
 
-from ftplan.metrics.ring_problem import RingProblem
 from ftplan.planners.budget import SearchOptions
-from ftplan.planners.peer_ring.baselines import of_random_tokens
-from ftplan.planners.peer_ring.exact import exact
-from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
+from ftplan.planners.peer_ring.algorithms.baselines import of_random_tokens
+from ftplan.planners.peer_ring.algorithms.exact import exact
+from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring
+from ftplan.planners.peer_ring.problem import RingProblem
 
 GROUPS, TOKENS = 32_768, 100
 SIZES = ("equal", "4 or 8", "2 to 31")

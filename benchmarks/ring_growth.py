@@ -23,18 +23,18 @@ import numpy as np
 from ring_questions import loads, ring_question
 
 from ftplan.compiled import called_often
-from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_moves import moved_bytes
-from ftplan.metrics.ring_problem import RingProblem
 from ftplan.planners.budget import Budget, SearchOptions
-from ftplan.planners.peer_ring.exact import exact
-from ftplan.planners.peer_ring.least_load import least_load
-from ftplan.planners.peer_ring.moves.every_order import every_order
-from ftplan.planners.peer_ring.moves.levels import Wanted, best_of, orders_of
-from ftplan.planners.peer_ring.moves.pool import some_orders
-from ftplan.planners.peer_ring.moves.question import Question
-from ftplan.planners.peer_ring.paper import paper
-from ftplan.planners.peer_ring.virtual_nodes import hashed_ring, virtual_nodes
+from ftplan.planners.peer_ring.algorithms.exact import exact
+from ftplan.planners.peer_ring.algorithms.least_load import least_load
+from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order
+from ftplan.planners.peer_ring.algorithms.moves.levels import Wanted, best_of, orders_of
+from ftplan.planners.peer_ring.algorithms.moves.pool import some_orders
+from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.paper import paper
+from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring, virtual_nodes
+from ftplan.planners.peer_ring.moves import moved_bytes
+from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.ring import Ring
 
 GROUPS, SEEDS = 32_768, 6
 SEARCH = SearchOptions()

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ftplan.metrics.ring import position_of
-from ftplan.metrics.ring_problem import RingProblem, RingSetting
 from ftplan.model.topology import FloatArray
+from ftplan.planners.peer_ring.problem import RingProblem, RingSetting
+from ftplan.planners.peer_ring.ring import position_of
 
 ROOT = Path(__file__).resolve().parent.parent
 FLIGHTS = ROOT / "examples" / "flights" / "hflights.csv.gz"

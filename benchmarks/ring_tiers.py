@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 from ring_questions import ZONES, ring_question
 
-from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_problem import RingProblem
-from ftplan.metrics.ring_survival import survival
 from ftplan.planners.budget import SearchOptions
-from ftplan.planners.peer_ring.exact import exact
-from ftplan.planners.peer_ring.virtual_nodes import hashed_ring
+from ftplan.planners.peer_ring.algorithms.exact import exact
+from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring
+from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.survival.survival import survival
 
 GROUPS, BACKUPS, VAULT = 3_840, 2, 3
 

@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.api.loading import load
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.scene import scene_of
 from ftplan.compiled import called_often
+from ftplan.io.loading import load
 from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import DataPlane, FlowOptions

@@ -25,8 +25,8 @@ from sukp_instances import BEST_FOUND, generated
 from ftplan.model.topology import BoolArray
 from ftplan.planners import budget
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.local_search import local_search_step
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.local_search import local_search_step
 
 
 def read(path: Path) -> SetUnionKnapsack:

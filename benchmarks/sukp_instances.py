@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 
 
 class Shape(NamedTuple):

@@ -35,13 +35,13 @@ import numpy as np
 import pandas as pd
 from exact_allocation import houston
 
-from ftplan.metrics.allocation_score import allocation_score
-from ftplan.metrics.checkpoint_objective import OBJECTIVES, CheckpointObjective
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
-from ftplan.planners.checkpoints.problem import AllocationOptions, build
+from ftplan.planners.allocate_checkpoints.metrics import allocation_score
+from ftplan.planners.allocate_checkpoints.objective import OBJECTIVES, CheckpointObjective
+from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build
 
 EDITS = Path(__file__).parent.parent / "examples" / "wikiticker" / "wikiticker-2015-09-12-sampled.json.gz"
 SPLITS = (0.4, 0.5, 0.6, 0.7)

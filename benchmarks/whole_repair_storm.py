@@ -4,7 +4,7 @@ Run from the project's root: ``python benchmarks/whole_repair_storm.py FOLDER [-
 FOLDER holds one JSON file a topology, as for recovery_storm.py, whose 40 topologies, loads and priorities these are.
 Prints a Markdown table of priority × seconds down: how much less ``auto`` loses than the step-by-step plan of the same
 one-step solver, than blocking recovery and than PyJobShop (one worker, the same time limit; the model is
-tests/planners/recovery/repair_peer.py), and its gap to the bound that it proves.
+tests/planners/recovery_schedule/algorithms/repair_peer.py), and its gap to the bound that it proves.
 
 Tasks lie round robin on 20 equal nodes in four racks of five that were used to 70 %; rack 0 is lost, survivors take
 work up to 80 %. Ten replacements come 2 to 6 minutes after the failure (Su & Zhou, figure 7) whose cores, uniform
@@ -28,18 +28,18 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.blocking import blocking
-from ftplan.planners.recovery.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery.repair.instance import NOWHERE, RepairInstance, RepairPlacement
-from ftplan.planners.recovery.repair.policy import WholeRepair
-from ftplan.planners.recovery.schedule.construction import construct_schedule, nothing_recovered
-from ftplan.planners.recovery.schedule.schedule import Schedule
-from ftplan.planners.recovery.schedule.score import priority_time_of
+from ftplan.planners.recovery_schedule.algorithms.blocking import blocking
+from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE, RepairInstance, RepairPlacement
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
+from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.result import Result
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.planners.recovery.repair_peer import by_pyjobshop
+from tests.planners.recovery_schedule.algorithms.repair_peer import by_pyjobshop
 
 RACK, ARRIVALS, STATE, BANDWIDTH = 5, 10, 2.0**30, 100 * 2.0**20
 

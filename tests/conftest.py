@@ -74,7 +74,7 @@ LONG = (
 @pytest.fixture(scope="module")
 def few_random_orders() -> Iterator[None]:
     """Compare recovery schedules with two random orders: twenty take most of the time of a small plan."""
-    from ftplan.planners.recovery.schedule import yardsticks
+    from ftplan.planners.recovery_schedule.algorithms.schedule import baselines as yardsticks
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(yardsticks, "ORDERS", yardsticks.LEAST_ORDERS)

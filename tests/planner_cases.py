@@ -15,12 +15,13 @@ import pandas as pd
 import yaml
 
 import ftplan
-from tests.api import recovery_cases, replication_cases
-from tests.api.drain import cases as drain_cases
-from tests.api.peer_ring import cases as ring_cases
-from tests.api.rebalance import cases as rebalance_cases
-from tests.api.scale_out import cases as scale_out_cases
 from tests.effort import some
+from tests.planners.drain_schedule import cases as drain_cases
+from tests.planners.peer_ring import cases as ring_cases
+from tests.planners.rebalance import cases as rebalance_cases
+from tests.planners.recovery_schedule import recovery_cases
+from tests.planners.replicate_tasks import replication_cases
+from tests.planners.scale_out import cases as scale_out_cases
 
 Documents = Mapping[str, Any]
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

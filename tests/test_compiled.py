@@ -14,15 +14,15 @@ from numba.core import caching
 from ftplan import compiled as compiled_module
 from ftplan.compiled import compiled, inlined, pays_within
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery import local_search
-from ftplan.planners.recovery.horizon import ruin_and_recreate
-from ftplan.planners.recovery.horizon import ruin_and_recreate_moves as moves
-from ftplan.planners.recovery.knapsack import density_growth, tabu_moves, tabu_rounds
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery.knapsack.residual import fitting
+from ftplan.planners.recovery_schedule.algorithms import local_search
+from ftplan.planners.recovery_schedule.algorithms.horizon import ruin_and_recreate
+from ftplan.planners.recovery_schedule.algorithms.horizon import ruin_and_recreate_moves as moves
+from ftplan.planners.recovery_schedule.algorithms.knapsack import density_growth, tabu_moves, tabu_rounds
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.knapsack.residual import fitting
 from ftplan.simulation.dataflow import kernel as flow_kernel
-from tests.planners.recovery.instances import knapsack_of, knapsacks
-from tests.planners.recovery.time_indexed_cases import shared_repair
+from tests.planners.recovery_schedule.algorithms.instances import knapsack_of, knapsacks
+from tests.planners.recovery_schedule.algorithms.time_indexed_cases import shared_repair
 
 
 def half(x: float) -> float:

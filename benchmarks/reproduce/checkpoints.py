@@ -14,15 +14,15 @@ from ftplan.generators.knobs import StatsKnobs, TopologyKnobs
 from ftplan.generators.presets import STATISTICS, TOPOLOGIES
 from ftplan.generators.stats import statistics
 from ftplan.generators.topology import topology as generated
-from ftplan.metrics.allocation_score import allocation_score
-from ftplan.metrics.checkpoint_objective import CheckpointObjective
-from ftplan.metrics.key_group_series import key_group_series
 from ftplan.model.cluster import Cluster, Node, Placement
+from ftplan.model.measures.key_group_series import key_group_series
 from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
-from ftplan.planners.checkpoints.problem import AllocationOptions, build
+from ftplan.planners.allocate_checkpoints.metrics import allocation_score
+from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
+from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build
 from reproduce.checks import at_least, mean, within
 from reproduce.drawing import bars
 from reproduce.row import Check, Claim, Outcome, Row, Table

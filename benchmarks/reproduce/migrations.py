@@ -10,10 +10,10 @@ from itertools import repeat
 import numpy as np
 
 from ftplan.api.migrating.move_settings import PlannedMove, PlannedMoves, move_settings
-from ftplan.metrics.migration_costs import CPA, CPAL, DIRECT, PROTOCOLS, MigrationSetting, migration_costs
-from ftplan.metrics.migration_messages import cpa_costs, cpal_costs, direct_costs
-from ftplan.metrics.rebalance_problem import Migration
 from ftplan.model.units import MB
+from ftplan.planners.rebalance.migration_costs import CPA, CPAL, DIRECT, PROTOCOLS, MigrationSetting, migration_costs
+from ftplan.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
+from ftplan.planners.rebalance.problem import Migration
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
 from ftplan.simulation.migration.simulate import simulate_moves
 from reproduce.checks import at_most, mean, number, rising
@@ -225,8 +225,8 @@ ROWS = (
                 _exact,
             ),
         ),
-        "formulas as in ftplan/metrics/migration_messages.py: those of the table are lost in print, and follow from "
-        "the listings; buffers are sent on links of their own",
+        "formulas as in ftplan/planners/rebalance/migration_messages.py: those of the table are lost in print, and "
+        "follow from the listings; buffers are sent on links of their own",
     ),
     Row(
         "migration-figure-5",

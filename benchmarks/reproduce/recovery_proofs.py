@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery.best_density import best_density_step
-from ftplan.planners.recovery.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from reproduce.drawing import bars
 from reproduce.row import Check, Claim, Outcome, Row, Table
 

@@ -10,11 +10,11 @@ import numpy as np
 from replication_figure_13 import fidelities
 from replication_figure_14 import all_points
 
-from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.mc_trees import count_mc_trees
+from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Topology
+from ftplan.planners.replicate_tasks.mc_trees import count_mc_trees
 from reproduce.checks import at_least, at_most, compared, number, within
 from reproduce.drawing import bars, lines
 from reproduce.row import Check, Claim, Outcome, Row, Table

@@ -11,14 +11,14 @@ from replication_instances import worst_case
 
 from ftplan.generators.knobs import TopologyKnobs
 from ftplan.generators.topology import topology as generated
-from ftplan.metrics.fidelity import fidelity_model
-from ftplan.metrics.key_aligned_fidelity import key_aligned_model
+from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
-from ftplan.planners.replication.dynamic_programming import dynamic_programming
-from ftplan.planners.replication.planner import ReplicationOptions
-from ftplan.planners.replication.structure_aware import structure_aware
+from ftplan.planners.replicate_tasks.algorithms.dynamic_programming import dynamic_programming
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
+from ftplan.planners.replicate_tasks.key_aligned_fidelity import key_aligned_model
 from reproduce.checks import within
 from reproduce.drawing import bars
 from reproduce.replication_plans import operator

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from overloads_ahead import PROMOTE, READY, SCALE_IN, loads
 
-from ftplan.planners.scale_out.alarming import alarming_point, alarming_threshold
+from ftplan.planners.scale_out.algorithms.alarming import alarming_point, alarming_threshold
 from reproduce.checks import at_least, at_most, within
 from reproduce.drawing import lines
 from reproduce.row import Check, Claim, Outcome, Row, Table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from docs.generate.option_rows import escaped
-from ftplan.metrics.names import METRICS
+from ftplan.model.metric_names import METRICS
 
 
 def metrics(kind: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import ftplan
 from docs.generate.pages import ROOT
 from ftplan.model.plan import Plan
+from ftplan.planners.recovery_schedule import figure as recovery_schedule
 from ftplan.reports.drawing import Figure
-from ftplan.reports.figures import recovery_schedule
 from ftplan.reports.page import svg
 from ftplan.reports.palette import DARK
 from ftplan.reports.topology_drawing import topology_figure

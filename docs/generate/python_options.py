@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ftplan.api.kinds import KINDS, kind_of
 from ftplan.planners import registry
+from ftplan.planners.kind import KINDS, kind_of
 
 
 def plan_options() -> str:

@@ -181,7 +181,7 @@ def _table(folder: Path, kills: Sequence[Kill]) -> str:
     Twice: from what is known before a failure, and from how long the job then stood still.
     """
     from ftplan.io.recovery_costs_file import load_recovery_costs
-    from ftplan.metrics.recovery_time import RecoveryParameters, recovery_time
+    from ftplan.model.measures.recovery_time import RecoveryParameters, recovery_time
 
     parameters = RecoveryParameters.of(load_recovery_costs(folder / "fitted.yaml").value)
     lines = [

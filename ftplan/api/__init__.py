@@ -32,33 +32,33 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from ftplan.api.answers import Difference, Evaluation, Explanation, Verification
-    from ftplan.api.calibrating import calibrate
     from ftplan.api.exporting import export_plan
     from ftplan.api.generation.generate import generate
     from ftplan.api.importing import import_topology
-    from ftplan.api.intervals.choose import checkpoint_interval
-    from ftplan.api.loading import load
-    from ftplan.api.plan_inputs import load_inputs
+    from ftplan.api.plans import diff, evaluate, explain, plan, verify
     from ftplan.api.reporting import report
     from ftplan.api.simulating.simulate import simulate
-    from ftplan.api.verbs import diff, evaluate, explain, plan, verify
+    from ftplan.costs.calibrating import calibrate
+    from ftplan.costs.checkpoint_interval.choose import checkpoint_interval
+    from ftplan.io.loading import load
     from ftplan.model.plan import Plan
     from ftplan.model.problem import Problem
+    from ftplan.planners.assessments import Difference, Evaluation, Explanation, Verification
+    from ftplan.planners.plan_inputs import load_inputs
 
 #: The module of each name.
 _MODULES = {
-    **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.api.answers"),
-    **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.verbs"),
-    "calibrate": "ftplan.api.calibrating",
+    **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.planners.assessments"),
+    **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.plans"),
+    "calibrate": "ftplan.costs.calibrating",
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
-    "checkpoint_interval": "ftplan.api.intervals.choose",
+    "checkpoint_interval": "ftplan.costs.checkpoint_interval.choose",
     "export_plan": "ftplan.api.exporting",
     "generate": "ftplan.api.generation.generate",
     "import_topology": "ftplan.api.importing",
-    "load": "ftplan.api.loading",
-    "load_inputs": "ftplan.api.plan_inputs",
+    "load": "ftplan.io.loading",
+    "load_inputs": "ftplan.planners.plan_inputs",
     "report": "ftplan.api.reporting",
     "simulate": "ftplan.api.simulating.simulate",
 }

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from ftplan.api.option_fields import Check, Options, PlanSource, checked, number, option, optional, quoted, texts
 from ftplan.errors import FtplanError, suggestion
 from ftplan.exports import TARGETS
+from ftplan.io.options.fields import Check, Options, PlanSource, checked, number, option, optional, quoted, texts
 from ftplan.model.plan import Plan, Warn
 
 if TYPE_CHECKING:
-    from ftplan.api.loading import Source
     from ftplan.exports.export import Export
+    from ftplan.io.loading import Source
     from ftplan.model.problem import Problem
 
 
@@ -123,7 +123,7 @@ def export_plan(
         If the plan holds no answer, is of a kind that the target does not take, an option is wrong or for another
         target, or the engine needs a name that nothing tells.
     """
-    from ftplan.api.arguments import SOURCE, a_plan
+    from ftplan.planners.call_parameters import SOURCE, a_plan
 
     if not isinstance(to, str) or to not in TARGETS:
         near = suggestion(to, TARGETS) if isinstance(to, str) else ""
@@ -143,8 +143,8 @@ def export_plan(
 
 def _inputs(plan: Plan, given: Mapping[str, Source | None]) -> tuple[Problem, list[Warn]]:
     """Return what is given, else what the plan names where it is unchanged, and what is to be said of it."""
-    from ftplan.api.loading import load
     from ftplan.io.documents import read_document
+    from ftplan.io.loading import load
     from ftplan.model.problem import Problem
 
     sources: dict[str, Any] = {role: source for role, source in given.items() if source is not None}

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ftplan.api.option_fields import FLAG, Check, Options, checked, flag, number, one_of, option, optional, path, texts
 from ftplan.errors import FtplanError
 from ftplan.io.engines import IMPORTERS
 from ftplan.io.engines.options import ImportOptions
+from ftplan.io.options.fields import FLAG, Check, Options, checked, flag, number, one_of, option, optional, path, texts
 from ftplan.model.plan import Warn
 
 

@@ -6,13 +6,13 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from ftplan.api.kinds import PlanKind
-from ftplan.api.statements import UNANSWERED, differences, shown
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
+from ftplan.planners.judging import UNANSWERED, differences, shown
+from ftplan.planners.kind import PlanKind
 
 
 def prove(
@@ -66,7 +66,7 @@ def prove(
 
 
 def _again(plan: Plan, problem: Problem, kind: PlanKind, algorithm: str | None, time_limit_s: float) -> Plan:
-    from ftplan.api.verbs import plan as planned
+    from ftplan.api.plans import plan as planned
 
     if not plan.options:
         raise FtplanError("--prove: the plan has no options, so that nobody can ask again what it answers")

@@ -8,17 +8,17 @@ from dataclasses import fields
 from typing import Any
 
 import ftplan
-from ftplan.api.answers import Evaluation
-from ftplan.api.kinds import KINDS, kind_of
-from ftplan.api.loading import Source, load
-from ftplan.api.option_fields import quoted
 from ftplan.errors import FtplanError
 from ftplan.io.documents import read_document
+from ftplan.io.loading import Source, load
+from ftplan.io.options.fields import quoted
 from ftplan.io.plan_file import load_plan
 from ftplan.io.validation import FORMATS
 from ftplan.model.plan import FORMAT as PLAN
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
+from ftplan.planners.assessments import Evaluation
+from ftplan.planners.kind import KINDS, kind_of
 from ftplan.reports.document import OtherDocument, PlanDocument
 from ftplan.reports.page import MAX_TASKS, MOST_CELLS, page
 

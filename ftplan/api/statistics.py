@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import ftplan
-from ftplan.api.loading import Source
-from ftplan.api.loading import load as load_inputs
 from ftplan.errors import FtplanError, suggestion
+from ftplan.io.loading import Source
+from ftplan.io.loading import load as load_inputs
 from ftplan.io.output import new_folder, refuse_existing
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
-from ftplan.metrics.key_group_series import key_group_series
-from ftplan.metrics.stats_summary import StatsSummary, summarise
-from ftplan.model.measures import MEASURES, Measure
+from ftplan.model.load_measures import MEASURES, Measure
+from ftplan.model.measures.key_group_series import key_group_series
+from ftplan.model.measures.stats_summary import StatsSummary, summarise
 from ftplan.model.statistics import Manifest
 
 
@@ -102,9 +102,9 @@ def sweep_stats(
     load: str = "records",
 ) -> list[dict[str, Any]]:
     """Return figures for each number of key groups; see
-    :func:`ftplan.api.checkpoints.key_group_sweep.sweep_key_groups`.
+    :func:`ftplan.planners.allocate_checkpoints.key_group_sweep.sweep_key_groups`.
     """
-    from ftplan.api.checkpoints.key_group_sweep import sweep_key_groups
+    from ftplan.planners.allocate_checkpoints.key_group_sweep import sweep_key_groups
 
     measure = _measure(load)
     # The cluster without the topology: its lists by key group are of the number measured.

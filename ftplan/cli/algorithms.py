@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit_answer
+from ftplan.cli.render import check_output, emit_answer
+from ftplan.reports.answer import Answer, Table
 
 
 @options.command("algorithms")
@@ -21,7 +22,7 @@ def command(metrics: bool, **given: Any) -> None:
 
     check_output(given["output"], given["force"])
     if metrics:
-        from ftplan.metrics.names import METRICS
+        from ftplan.model.metric_names import METRICS
 
         document = {"metrics": [asdict(metric) for metric in METRICS]}
         table = Table(

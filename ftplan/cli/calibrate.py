@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ftplan.api.calibration_options import FORMS, CalibrationOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, Table, check_output, emit_answer, warn
+from ftplan.cli.render import check_output, emit_answer, warn
+from ftplan.costs.options import FORMS, CalibrationOptions
+from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
-    from ftplan.api.calibration import Calibration, Prediction
+    from ftplan.costs.calibration import Calibration, Prediction
 
 #: Rows that a table of recoveries shows.
 SHOWN = 100
@@ -104,7 +105,7 @@ def command(recoveries: tuple[str, ...], **given: Any) -> None:
     for path in (given["output"], given["predictions"] or "-"):
         check_output(path, given["force"])
     if given["plot"] is not None:
-        from ftplan.api.plot import check_plot
+        from ftplan.reports.plot_file import check_plot
 
         check_plot(given["plot"], given["force"])
     with progress("calibrating", hidden=given["no_progress"] or given["quiet"]) as report:

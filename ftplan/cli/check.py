@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, emit, say, warn
+from ftplan.cli.render import emit, say, warn
 from ftplan.errors import FtplanError
+from ftplan.reports.answer import Answer, Table
 
 
 @options.command("check")
@@ -28,8 +29,8 @@ def command(files: tuple[str, ...], **given: Any) -> int:
     A cluster, a failure or statistics are also held against a topology that is named in the same call. Every file is
     read; the exit code is 2 if any is invalid.
     """
-    from ftplan.io.checking import check_files
-    from ftplan.io.checking_projects import check_projects, ours
+    from ftplan.api.checking import check_files
+    from ftplan.api.checking_projects import check_projects, ours
     from ftplan.model.plan import canonical_json
 
     read = ours(files) if given["skip_others"] else files

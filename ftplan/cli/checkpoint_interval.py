@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ftplan.api.intervals.options import FAILURES, CheckpointIntervalOptions
 from ftplan.cli import kind_options, options
-from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
+from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.costs.checkpoint_interval.options import FAILURES, CheckpointIntervalOptions
+from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
-    from ftplan.api.intervals.result import CheckpointInterval
+    from ftplan.costs.checkpoint_interval.result import CheckpointInterval
 
 
 @options.command("checkpoint-interval", alternatives=(tuple(name.removesuffix("_s") for name in FAILURES),))
@@ -35,14 +36,14 @@ def command(topology: str | None, **given: Any) -> int:
 
     check_output(given["output"], given["force"])
     if given["plot"] is not None:
-        from ftplan.api.plot import check_plot
+        from ftplan.reports.plot_file import check_plot
 
         check_plot(given["plot"], given["force"])
     answer = checkpoint_interval(topology, **kind_options.asked(CheckpointIntervalOptions, given))
     warn(answer.warnings, quiet=given["quiet"])
     if given["plot"] is not None:
-        from ftplan.api.plot import write_figure
-        from ftplan.reports.interval_plot import interval_figure
+        from ftplan.costs.interval_plot import interval_figure
+        from ftplan.reports.plot_file import write_figure
 
         best_s = None if answer.best is None else answer.best["interval_s"]
         write_figure(interval_figure(answer.model, best_s, answer.longest_s), given["plot"], given["force"])

@@ -8,8 +8,9 @@ import click
 
 from ftplan.cli import collect_ranges, options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, Table, emit, say
+from ftplan.cli.render import emit, say
 from ftplan.io.collected import SIGNS
+from ftplan.reports.answer import Answer, Table
 
 asking = options.together(
     click.option(

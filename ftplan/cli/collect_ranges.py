@@ -9,7 +9,8 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, Table, emit, say
+from ftplan.cli.render import emit, say
+from ftplan.reports.answer import Answer, Table
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"])
 

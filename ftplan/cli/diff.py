@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, check_output, emit_answer
+from ftplan.cli.render import check_output, emit_answer
+from ftplan.reports.answer import Answer
 
 
 @options.command("diff")
@@ -25,8 +26,8 @@ def command(before: str, after: str, **given: Any) -> int:
     """
     from ftplan.api import diff
     from ftplan.cli.inputs import state_of_plan
-    from ftplan.cli.views import view
     from ftplan.io.plan_file import load_plan
+    from ftplan.planners.views import view
 
     check_output(given["output"], given["force"])
     second = load_plan(after).value

@@ -9,7 +9,8 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.environment import known_variables, names_in_configuration
-from ftplan.cli.render import Answer, Table, check_output, emit_answer, say
+from ftplan.cli.render import check_output, emit_answer, say
+from ftplan.reports.answer import Answer, Table
 
 
 @options.command("doctor")

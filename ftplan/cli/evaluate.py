@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
+from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
     from ftplan.api import Evaluation

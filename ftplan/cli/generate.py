@@ -11,8 +11,9 @@ from ftplan.api.generation.options import OPTIONS
 from ftplan.cli import kind_options, options
 from ftplan.cli.environment import SOURCES
 from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, check_output, emit, say
+from ftplan.cli.render import check_output, emit, say
 from ftplan.generators.presets import PRESETS
+from ftplan.reports.answer import Answer
 
 
 class Kinds(click.Group):

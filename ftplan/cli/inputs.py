@@ -8,11 +8,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ftplan.api.arguments import a_plan
-from ftplan.api.loading import load
-from ftplan.api.plan_inputs import ROLES, load_inputs, load_state, seen_from_here
+from ftplan.io.loading import load
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.planners.call_parameters import a_plan
+from ftplan.planners.plan_inputs import ROLES, load_inputs, load_state, seen_from_here
 
 
 def problem_given(given: Mapping[str, Any]) -> Problem:

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from ftplan.api.option_fields import Option, Options, PlanOptions, flag
 from ftplan.cli import options
+from ftplan.io.options.fields import Option, Options, PlanOptions, flag
 
 
 def _flag_of(name: str, item: Option) -> str:

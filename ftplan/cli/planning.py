@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ftplan.api.kinds import kind_of
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit_answer, say, warn
 from ftplan.model.kinds import KindRow
+from ftplan.planners.kind import kind_of
 from ftplan.planners.registry import rows
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def planned(row: KindRow, given: dict[str, Any]) -> Plan:
 
     check_output(given["output"], given["force"])
     if given["plot"] is not None:
-        from ftplan.api.plot import check_plot
+        from ftplan.reports.plot_file import check_plot
 
         check_plot(given["plot"], given["force"])
     for name in row.needs:
@@ -92,10 +92,10 @@ def planned(row: KindRow, given: dict[str, Any]) -> Plan:
 
 def answered(row: KindRow, plan: Plan, given: dict[str, Any]) -> int:
     """Write a plan and return the exit code: 1 without an answer, 3 if asked for and it changes anything, else 0."""
-    from ftplan.cli.views import view
+    from ftplan.planners.views import view
 
     if given["plot"] is not None and plan.plan is not None:
-        from ftplan.api.plot import plot
+        from ftplan.reports.plot_file import plot
 
         plot(plan, given["plot"], given["force"])
     emit_answer(view(plan.kind).answer(plan), given)

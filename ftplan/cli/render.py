@@ -3,92 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 import click
 
 from ftplan.errors import shortened
-from ftplan.reports.numbers import nearly_one
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table to show: a title, column names, and rows; numbers are set flush right.
-
-    With *tick* its first column holds boxes, and Markdown has a list of tasks to tick off instead of a table.
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    title: str | None = None
-    tick: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a command answers: a JSON text, and tables that say the same to people.
-
-    ``data`` is what a file holds, where that is not the JSON text.
-    """
-
-    json: str
-    tables: Sequence[Table] = ()
-    notes: Sequence[str] = field(default=())
-    data: bytes | None = None
-
+from ftplan.reports.answer import Answer, cell, is_number, markdown
 
 #: Columns of a table that goes to a file or a pipe: nothing is cut off or wrapped there.
 WIDE = 10_000
 #: What stands for characters that a terminal does not have.
 _PLAIN = str.maketrans({"–": "-", "…": "...", "±": "+-", "·": ".", "█": "#", "▒": "=", "░": "_", "─": "-"})
-
-
-def cell(value: Any) -> str:
-    """Return a value as a person wants to read it: numbers with four significant digits, None as a dash."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) < 1e15:
-            return f"{value + 0.0:,.0f}"  # no -0
-        if abs(value) >= 1e6 or abs(value) < 1e-4:
-            return f"{value:.3e}"
-        return nearly_one(value) or (f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}")
-    if isinstance(value, (list, tuple)):
-        return ", ".join(cell(item) for item in value)
-    return str(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def markdown(table: Table) -> str:
-    """Return a table as GitHub-flavoured Markdown."""
-    if table.tick:
-        return _checklist(table)
-    right = [all(_is_number(r[i]) or r[i] is None for r in table.rows) for i in range(len(table.columns))]
-    lines = [f"**{table.title}**", ""] if table.title else []
-    lines.append("| " + " | ".join(table.columns) + " |")
-    lines.append("|" + "|".join("---:" if r else "---" for r in right) + "|")
-    lines += ["| " + " | ".join(cell(v).replace("|", "\\|") for v in row) + " |" for row in table.rows]
-    return "\n".join(lines) + "\n"
-
-
-def _checklist(table: Table) -> str:
-    """Return a list of tasks: the first two columns, and the others behind their names; what is empty is left out."""
-    lines = [f"**{table.title}**", ""] if table.title else []
-    for _, number, *others in table.rows:
-        named = zip(table.columns[2:], others, strict=True)
-        known = [(name, cell(value)) for name, value in named if value not in (None, "")]
-        text = "; ".join(f"{name}: {value}" if name else value for name, value in known)
-        lines.append(f"- [ ] **{table.columns[1]} {cell(number)}**: {text}")
-    return "\n".join(lines) + "\n"
 
 
 def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
@@ -108,7 +34,7 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
                 console.print(Text(table.title, style="bold"))
             shown = RichTable(box=None, pad_edge=False)
             for i, name in enumerate(table.columns):
-                number = bool(table.rows) and all(_is_number(row[i]) or row[i] is None for row in table.rows)
+                number = bool(table.rows) and all(is_number(row[i]) or row[i] is None for row in table.rows)
                 shown.add_column(name, justify="right" if number else "left")
             for row in table.rows:
                 shown.add_row(*(Text(cell(value)) for value in row))

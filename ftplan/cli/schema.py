@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, check_output, emit
+from ftplan.cli.render import check_output, emit
 from ftplan.io import schemas
+from ftplan.reports.answer import Answer
 
 
 @options.command("schema")

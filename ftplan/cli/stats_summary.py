@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit_answer, warn
+from ftplan.cli.render import check_output, emit_answer, warn
+from ftplan.reports.answer import Answer, Table
 
 
 @options.command("stats-summary")

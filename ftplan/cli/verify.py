@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
+from ftplan.cli.render import check_output, emit_answer, say, warn
 from ftplan.errors import FtplanError
+from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
-    from ftplan.api.answers import Verification
+    from ftplan.planners.assessments import Verification
 
 
 @options.command("verify")

@@ -9,13 +9,14 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, Table, check_output, emit, emit_answer, say, warn
+from ftplan.cli.render import check_output, emit, emit_answer, say, warn
+from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
-    from ftplan.sweeps.journal import Journal
-    from ftplan.sweeps.result import SweepResult
-    from ftplan.sweeps.runner import Execution, Rows
-    from ftplan.sweeps.sweep import Sweep
+    from ftplan.what_if.journal import Journal
+    from ftplan.what_if.result import SweepResult
+    from ftplan.what_if.runner import Execution, Rows
+    from ftplan.what_if.sweep import Sweep
 
 #: Rows that a table shows, and characters of a cell.
 SHOWN, LONGEST = 30, 80
@@ -84,11 +85,11 @@ def command(file: str, **given: Any) -> int:
     kill -9.
     """
     from ftplan.cli.inputs import inputs_asked
-    from ftplan.sweeps.plot import plot_asked, write_plot
-    from ftplan.sweeps.result import SweepResult, form_of
-    from ftplan.sweeps.runner import Execution
-    from ftplan.sweeps.summary import asked_of
-    from ftplan.sweeps.sweep import load_sweep
+    from ftplan.what_if.plot import plot_asked, write_plot
+    from ftplan.what_if.result import SweepResult, form_of
+    from ftplan.what_if.runner import Execution
+    from ftplan.what_if.summary import asked_of
+    from ftplan.what_if.sweep import load_sweep
 
     form = form_of(given["output"])
     check_output(given["output"], given["force"])
@@ -126,7 +127,7 @@ def _journal(sweep: Sweep, given: dict[str, Any]) -> Journal | None:
     """Open the journal beside the output, and say what it has; None on standard output and on devices."""
     import os
 
-    from ftplan.sweeps.journal import Journal, journal_path
+    from ftplan.what_if.journal import Journal, journal_path
 
     output = given["output"]
     if output == "-" or (os.path.exists(output) and not os.path.isfile(output)):
@@ -139,8 +140,8 @@ def _journal(sweep: Sweep, given: dict[str, Any]) -> Journal | None:
 
 
 def _carried_out(sweep: Sweep, execution: Execution, journal: Journal | None, given: dict[str, Any]) -> Rows:
-    from ftplan.sweeps.plan_files import PlanFiles
-    from ftplan.sweeps.runner import carry_out
+    from ftplan.what_if.plan_files import PlanFiles
+    from ftplan.what_if.runner import carry_out
 
     plans = None
     if given["plans"] is not None:

@@ -12,10 +12,10 @@ from typing import Any
 
 from ftplan.exports import TARGETS
 from ftplan.exports.export import Export, scaled_of, title_of, yaml_text
-from ftplan.metrics.scaling_effects import even_ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
+from ftplan.planners.scale_out.effects import even_ranges
 
 #: What any Flink job can have at most.
 MOST_PARALLELISM = 32_768

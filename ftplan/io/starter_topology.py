@@ -13,11 +13,11 @@ import numpy as np
 from ftplan.io.topology_checks import find_cycle
 from ftplan.io.topology_file import load_topology
 from ftplan.io.yaml_reader import plain_scalar
-from ftplan.metrics.measured_rates import rounded
-from ftplan.metrics.measured_topology import measured_topology
-from ftplan.metrics.task_costs import task_costs
-from ftplan.metrics.task_state import task_state
 from ftplan.model.defaults import MAX_SUBSTREAMS
+from ftplan.model.measures.measured_rates import rounded
+from ftplan.model.measures.measured_topology import measured_topology
+from ftplan.model.measures.task_costs import task_costs
+from ftplan.model.measures.task_state import task_state
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.ranges import BYTES, SHARE

@@ -50,6 +50,11 @@ class KindRow:
     answers_failure: bool = False
     fail_replaces_scenarios: bool = False
 
+    @property
+    def folder(self) -> str:
+        """The package of the question."""
+        return f"ftplan.planners.{self.command.replace('-', '_')}"
+
 
 CHECKPOINT_ALLOCATION = KindRow(
     "checkpoint-allocation",

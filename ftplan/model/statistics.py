@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ftplan.model.measures import Measure
+from ftplan.model.load_measures import Measure
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
 

@@ -38,7 +38,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="baseline",
         kind="checkpoint-allocation",
-        function="ftplan.planners.checkpoints.baseline:baseline",
+        function="ftplan.planners.allocate_checkpoints.algorithms.baseline:baseline",
         exact=False,
         guarantee="none: random, never on the primary's node, copies on different nodes",
         source="Madsen & Zhou, CIKM 2015, section 7 (Baseline)",
@@ -46,7 +46,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="even",
         kind="checkpoint-allocation",
-        function="ftplan.planners.checkpoints.even:even",
+        function="ftplan.planners.allocate_checkpoints.algorithms.even:even",
         exact=False,
         guarantee="at most ceil(copies / nodes) copies on a node; random within that",
         source="Madsen & Zhou, CIKM 2015, section 7 (Even Distribution)",
@@ -54,7 +54,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="correlated",
         kind="checkpoint-allocation",
-        function="ftplan.planners.checkpoints.correlated:correlated",
+        function="ftplan.planners.allocate_checkpoints.algorithms.correlated:correlated",
         exact=False,
         guarantee="optimal without a balance rule; heuristic with one",
         source="Madsen & Zhou, CIKM 2015, Algorithm 3, mended",
@@ -63,7 +63,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="exact",
         kind="checkpoint-allocation",
-        function="ftplan.planners.checkpoints.exact:exact",
+        function="ftplan.planners.allocate_checkpoints.algorithms.exact:exact",
         exact=True,
         guarantee="optimal, or the proven gap at the time limit",
         source="generalised assignment: Lagrangian dual, reduced costs, branch and cut (SCIP); flow for counts",
@@ -71,7 +71,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="operator-centric",
         kind="recovery-schedule",
-        function="ftplan.planners.recovery.operator_centric:operator_centric",
+        function="ftplan.planners.recovery_schedule.algorithms.operator_centric:operator_centric",
         exact=False,
         guarantee="none: the cheapest task whose upstream lives, without a look at queries",
         source="Su & Zhou, technical report, section 7 (OC)",
@@ -79,7 +79,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="best-density",
         kind="recovery-schedule",
-        function="ftplan.planners.recovery.best_density:best_density",
+        function="ftplan.planners.recovery_schedule.algorithms.best_density:best_density",
         exact=False,
         guarantee="(1 - e^(-1/d)) of each step's optimum where no failed task is in more than d failed queries",
         source="Su & Zhou, technical report, Algorithm 3, mended",
@@ -87,7 +87,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="dynamic-programming",
         kind="recovery-schedule",
-        function="ftplan.planners.recovery.dynamic_programming:dynamic_programming",
+        function="ftplan.planners.recovery_schedule.algorithms.dynamic_programming:dynamic_programming",
         exact=True,
         guarantee="each step optimal, over time only where tasks are few; refuses more queries than it can take",
         source="Su & Zhou, technical report, Algorithm 4 (appendix B), mended",
@@ -95,7 +95,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="local-search",
         kind="recovery-schedule",
-        function="ftplan.planners.recovery.local_search:local_search",
+        function="ftplan.planners.recovery_schedule.algorithms.local_search:local_search",
         exact=False,
         guarantee="none; reaches the best published values of set-union knapsacks",
         source="tabu search with strategic oscillation, after Glover & Kochenberger",
@@ -103,7 +103,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="exact",
         kind="recovery-schedule",
-        function="ftplan.planners.recovery.exact:exact",
+        function="ftplan.planners.recovery_schedule.algorithms.exact:exact",
         exact=True,
         guarantee="each step, or over time the whole repair, optimal, or the proven gap at the time limit",
         source="closure bounds by minimum cuts, reduction, branch and bound; over time an interval model (CP-SAT)",
@@ -111,7 +111,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="auto",
         kind="recovery-schedule",
-        function="ftplan.planners.recovery.auto:auto",
+        function="ftplan.planners.recovery_schedule.algorithms.auto:auto",
         exact=True,
         guarantee="each step, or over time the whole repair, as well as time allows, with the best bound of any",
         source="best-density, exact, local-search, exact",
@@ -120,7 +120,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="greedy",
         kind="task-replication",
-        function="ftplan.planners.replication.greedy:greedy",
+        function="ftplan.planners.replicate_tasks.algorithms.greedy:greedy",
         exact=False,
         guarantee="none: the tasks whose single failure costs most, no look at MC-trees; improved with a cluster",
         source="Su & Zhou, ICDE 2016, Algorithm 2",
@@ -128,7 +128,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="dynamic-programming",
         kind="task-replication",
-        function="ftplan.planners.replication.dynamic_programming:dynamic_programming",
+        function="ftplan.planners.replicate_tasks.algorithms.dynamic_programming:dynamic_programming",
         exact=True,
         guarantee="optimal; refuses more MC-trees than it can take",
         source="Su & Zhou, ICDE 2016, Algorithm 1, mended",
@@ -136,7 +136,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="structure-aware",
         kind="task-replication",
-        function="ftplan.planners.replication.structure_aware:structure_aware",
+        function="ftplan.planners.replicate_tasks.algorithms.structure_aware:structure_aware",
         exact=False,
         guarantee="none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes",
         source="Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended",
@@ -145,7 +145,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="exact",
         kind="task-replication",
-        function="ftplan.planners.replication.exact:exact",
+        function="ftplan.planners.replicate_tasks.algorithms.exact:exact",
         exact=True,
         guarantee="optimal, or the proven gap at the time limit",
         source="tables of the best value at each cost, integer program over tasks and nodes, branch and bound",
@@ -153,7 +153,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="greedy",
         kind="drain-schedule",
-        function="ftplan.planners.drain.greedy:greedy",
+        function="ftplan.planners.drain_schedule.algorithms.greedy:greedy",
         exact=False,
         guarantee="never more rounds than one by one or zone by zone; a proven bound from cliques, zones and numbers",
         source="DSATUR (Brelaz 1979), iterated greedy colouring, tabu search on partial colourings",
@@ -161,7 +161,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="exact",
         kind="drain-schedule",
-        function="ftplan.planners.drain.exact:exact",
+        function="ftplan.planners.drain_schedule.algorithms.exact:exact",
         exact=True,
         guarantee="the fewest rounds, or the proven gap at the time limit",
         source="branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)",
@@ -170,7 +170,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="adaptive",
         kind="rebalance",
-        function="ftplan.planners.rebalance.adaptive:adaptive",
+        function="ftplan.planners.rebalance.algorithms.adaptive:adaptive",
         exact=False,
         guarantee="no needless move; phases in which no node is overloaded; a proven bound",
         source="Madsen & Zhou, CIKM 2015, section 7.1: the most with the least loaded node; local search, dual bound",
@@ -179,7 +179,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="exact",
         kind="rebalance",
-        function="ftplan.planners.rebalance.exact:exact",
+        function="ftplan.planners.rebalance.algorithms.exact:exact",
         exact=True,
         guarantee="least cost of all moves, or the proven gap at the time limit",
         source="integer programs over key groups and nodes; what no phase can take is cut off",
@@ -187,7 +187,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="exact",
         kind="scale-out",
-        function="ftplan.planners.scale_out.exact:exact",
+        function="ftplan.planners.scale_out.algorithms.exact:exact",
         exact=True,
         guarantee="most sustained load, then fewest cores, or the proven gap at the time limit",
         source="every parallelism with the best ranges; integer program over levels, tasks and nodes (CP-SAT)",
@@ -196,7 +196,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="ds2",
         kind="scale-out",
-        function="ftplan.planners.scale_out.ds2:ds2",
+        function="ftplan.planners.scale_out.algorithms.ds2:ds2",
         exact=False,
         guarantee="none: demand over the true rate of a task, even key ranges, no look at skew",
         source="Kalavri et al., OSDI 2018 (DS2)",
@@ -204,7 +204,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="doubling",
         kind="scale-out",
-        function="ftplan.planners.scale_out.doubling:doubling",
+        function="ftplan.planners.scale_out.algorithms.doubling:doubling",
         exact=False,
         guarantee="none: twice the tasks of a bottleneck, even key ranges",
         source="Mudassar et al. 2019, Algorithms 1 to 3",
@@ -212,7 +212,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="exact",
         kind="peer-ring",
-        function="ftplan.planners.peer_ring.exact:exact",
+        function="ftplan.planners.peer_ring.algorithms.exact:exact",
         exact=True,
         guarantee="fewest zone violations, then least largest load, then fewest bytes, each optimal or with its gap",
         source="zone order by blocks or integer program (CP-SAT); circular partition; dynamic programming over cuts",
@@ -221,7 +221,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="paper",
         kind="peer-ring",
-        function="ftplan.planners.peer_ring.paper:paper",
+        function="ftplan.planners.peer_ring.algorithms.paper:paper",
         exact=False,
         guarantee="none: random tokens, then neighbours take half an arc of the overloaded; a proven bound",
         source="Kumbhare et al. 2015, sections V-A and VI",
@@ -229,7 +229,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         name="virtual-nodes",
         kind="peer-ring",
-        function="ftplan.planners.peer_ring.virtual_nodes:virtual_nodes",
+        function="ftplan.planners.peer_ring.algorithms.virtual_nodes:virtual_nodes",
         exact=False,
         guarantee="none: many hashed tokens a node, no look at load or zones; a node that joins moves only its arcs",
         source="DeCandia et al., SOSP 2007 (Dynamo)",

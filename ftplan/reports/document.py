@@ -10,8 +10,8 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.topology import Topology
 from ftplan.reports.drawing import Figure
-from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import Unit, quantity
+from ftplan.reports.plan_figures import Highlight
 from ftplan.reports.proof import Badge
 from ftplan.reports.tables import Table
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ftplan.metrics.names import metrics_of
+from ftplan.model.metric_names import metrics_of
 from ftplan.model.plan import InputFile, Warn
 from ftplan.reports.charts import Bar, bars
 from ftplan.reports.document import OtherDocument, Part, Section, fingerprints, measured
 from ftplan.reports.drawing import figure
-from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import count, label, quantity
+from ftplan.reports.plan_figures import Highlight
 from ftplan.reports.proof import Badge
 from ftplan.reports.tables import Table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ftplan.model.kinds import row
 from ftplan.model.plan import Plan
-from ftplan.reports import figures as kinds
+from ftplan.reports import plan_figures as kinds
 from ftplan.reports.document import Part, PlanDocument, Section, fingerprints
 from ftplan.reports.numbers import count, label, shown
 from ftplan.reports.proof import badge, gap_of, proof, value_figure, value_of

@@ -10,8 +10,8 @@ from ftplan.model.plan import Warn
 from ftplan.reports.charts import ROWS, Axis, Bar, bars, lines
 from ftplan.reports.document import WEIGHTED, OtherDocument, Part, Section, measured
 from ftplan.reports.drawing import Drawing, Figure, figure
-from ftplan.reports.figures import Highlight
 from ftplan.reports.numbers import count, label, number, shown
+from ftplan.reports.plan_figures import Highlight
 from ftplan.reports.proof import Badge
 from ftplan.reports.sweep_plot import MOST_VALUES, Point, sweep_figure
 from ftplan.reports.tables import FOLDED, Table, facts

@@ -15,13 +15,13 @@ import pytest
 
 import ftplan
 from ftplan.api import verify
-from ftplan.api.peer_ring import judge as ring_judge
-from ftplan.api.peer_ring import problem as ring_problem
-from ftplan.api.scale_out import problem as scaling_problem
 from ftplan.errors import FtplanError
 from ftplan.io.plan_file import load_plan
-from tests.api.plan_cases import CASES
+from ftplan.planners.peer_ring import judge as ring_judge
+from ftplan.planners.peer_ring import prepare as ring_problem
+from ftplan.planners.scale_out import prepare as scaling_problem
 from tests.effort import some
+from tests.planners.plan_cases import CASES
 
 Path_ = tuple[str | int, ...]
 
@@ -162,8 +162,8 @@ def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return prepared
 
-    monkeypatch.setattr("ftplan.api.scale_out.asked.prepare", once(scaling_problem.prepare))
-    monkeypatch.setattr("ftplan.api.peer_ring.asked.prepare", once(ring_problem.prepare))
+    monkeypatch.setattr("ftplan.planners.scale_out.from_plan.prepare", once(scaling_problem.prepare))
+    monkeypatch.setattr("ftplan.planners.peer_ring.from_plan.prepare", once(ring_problem.prepare))
 
     def of_ring(follows: Callable[..., Any]) -> Callable[..., Any]:
         def found(question: Any, ring: Any, *more: Any) -> Any:

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.api.recovery.make import MOST_STAIRS, _stairs
-from ftplan.api.verbs import verify
+from ftplan.api.plans import verify
 from ftplan.errors import FtplanError
-from ftplan.planners.recovery.repair import objectives
-from ftplan.planners.recovery.repair.bound import RepairBound
-from tests.api.repair_documents import loaded, random_case
+from ftplan.planners.recovery_schedule.algorithms.repair import objectives
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.best import RepairBound
+from ftplan.planners.recovery_schedule.make import MOST_STAIRS, _stairs
+from tests.planners.recovery_schedule.repair_documents import loaded, random_case
 
 #: A repair with restores and replay; in the other running queries may give way besides.
 PLAIN, GIVING_WAY = 21, 19

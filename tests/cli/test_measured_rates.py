@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
-from tests.metrics.measured_cases import folder, measured
+from tests.model.measures.measured_cases import folder, measured
 
 TOPOLOGY = """\
 format: ftplan/topology

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.cli.render import Answer, Table, emit
-from ftplan.cli.simulate import sparkline as lines
+from ftplan.cli.render import emit
+from ftplan.reports import sparkline as lines
+from ftplan.reports.answer import Answer, Table
 from tests.api.simulating.cases import CLUSTER, FAILURE, IN_ORDER, TOPOLOGY
 
 from .conftest import Run, environment
@@ -171,7 +172,7 @@ def test_a_terminal_without_blocks_gets_plain_characters(monkeypatch: pytest.Mon
     class Plain:
         encoding = "ascii"
 
-    monkeypatch.setattr("ftplan.cli.simulate.sparkline.sys.stdout", Plain())
+    monkeypatch.setattr("ftplan.reports.sparkline.sys.stdout", Plain())
     assert lines.levels() == lines.PLAIN
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ftplan.simulation.migration.protocol import MigrationProtocol
 from tests.api.migrating.message_cases import MOVES, by_hand
-from tests.api.rebalance.cases import CLUSTER, TOPOLOGY, statistics
+from tests.planners.rebalance.cases import CLUSTER, TOPOLOGY, statistics
 
 from .conftest import Run
 

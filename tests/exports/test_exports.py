@@ -24,9 +24,9 @@ from ftplan.exports import TARGETS
 from ftplan.model.kinds import KINDS, row
 from ftplan.model.names import natural_key
 from ftplan.model.plan import canonical
-from tests.api import plan_cases
-from tests.api.scale_out import cases as scale_out_cases
 from tests.fuzz.mutations import mutated
+from tests.planners import plan_cases
+from tests.planners.scale_out import cases as scale_out_cases
 
 #: What Kafka's documentation says that the file holds.
 REASSIGNMENT = {

@@ -10,10 +10,10 @@ import pytest
 import ftplan
 from ftplan.generators.knobs import StatsKnobs
 from ftplan.generators.stats import statistics
-from ftplan.metrics.key_group_series import key_group_series
-from ftplan.metrics.measured_topology import measured_topology
-from ftplan.metrics.task_costs import task_costs
-from ftplan.metrics.task_state import task_state
+from ftplan.model.measures.key_group_series import key_group_series
+from ftplan.model.measures.measured_topology import measured_topology
+from ftplan.model.measures.task_costs import task_costs
+from ftplan.model.measures.task_state import task_state
 from ftplan.model.problem import StatsTables
 from ftplan.model.rates import rates
 from ftplan.model.statistics import KeyGroupSeries

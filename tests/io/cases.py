@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
 from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.collected.collection_file import load_collection
@@ -19,6 +18,7 @@ from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.what_if_file import load_what_if
 from ftplan.io.what_if_result import load_what_if_result
+from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
 from tests.io import examples
 
 EVALUATION = {

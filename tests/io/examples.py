@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ftplan.api.checking import Checked, check_files
 from ftplan.errors import FtplanError
-from ftplan.io.checking import Checked, check_files
 
 
 def topology(**changes: Any) -> dict[str, Any]:

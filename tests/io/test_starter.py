@@ -12,20 +12,20 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from ftplan.io.checking import check_files
+from ftplan.api.checking import check_files
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.starter import starter_files
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
-from ftplan.metrics.measured_topology import measured_topology
-from ftplan.metrics.task_costs import task_costs
-from ftplan.metrics.task_state import task_state
 from ftplan.model.cluster import primaries
+from ftplan.model.measures.measured_topology import measured_topology
+from ftplan.model.measures.task_costs import task_costs
+from ftplan.model.measures.task_state import task_state
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from tests.io.examples import key_group_row, manifest
-from tests.metrics.measured_cases import folder, measured
+from tests.model.measures.measured_cases import folder, measured
 
 OPERATORS = {"join": {"key_groups": 3}, "no": {"key_groups": 8}, "007": {}}
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ftplan.api.processes import cores
 from ftplan.model import container
 from ftplan.model.memory import VARIABLE, available_bytes
+from ftplan.processes import cores
 
 
 @pytest.fixture

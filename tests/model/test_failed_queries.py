@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.metrics.downtimes import whole_from
 from ftplan.model.failed_queries import FailedQueries, failed_queries
+from ftplan.model.measures.downtimes import whole_from
 from ftplan.model.names import Selector
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, Edge, Topology

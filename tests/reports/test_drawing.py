@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.api.plot import check_plot, plot
 from ftplan.io.topology_file import load_topology
 from ftplan.reports.charts import ticks
 from ftplan.reports.layers import BOXES, MOST_LAYERS, layered
 from ftplan.reports.palette import DARK, LETTERINGS, LIGHT, SHAPES
+from ftplan.reports.plot_file import check_plot, plot
 from tests.reports import cases
 
 

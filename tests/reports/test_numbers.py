@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.cli.render import cell
+from ftplan.reports.answer import cell
 from ftplan.reports.numbers import count, duration, label, number, share, shown, size
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ftplan.api.scale_out.key_log import HASHES, key_groups
+from ftplan.planners.scale_out.key_log import HASHES, key_groups
 from ftplan.spark_stats.key_groups import hashed_key, key_group
 from ftplan.spark_stats.readers import Field
 from ftplan.spark_stats.session import Session

@@ -16,7 +16,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.spark_stats.session import Session
 from tests.cli.conftest import environment
 from tests.cli.in_process import run_here
-from tests.metrics.measured_cases import substreams_of
+from tests.model.measures.measured_cases import substreams_of
 from tests.spark_stats.conftest import WIKITICKER, write_csv
 
 pytestmark = pytest.mark.spark

@@ -23,7 +23,7 @@ from ftplan.spark_stats.session import open_session
 from tests.logs import thin
 from tests.spark_stats.cluster import daemon, free_port, spark_home, standalone, wait_for
 from tests.spark_stats.conftest import HOUSTON, ROOT
-from tests.sweeps.on_engines import rows, write_sweep
+from tests.what_if.on_engines import rows, write_sweep
 
 SUBMITTED = ROOT / "examples" / "spark-submit" / "ftplan_job.py"
 
@@ -60,7 +60,7 @@ with open_session(engine, master or None):
 #: On the session of a sweep, before its cases: an application for each would start its JVMs again.
 BEFORE_A_SWEEP = f"""{STATISTICS}
 import os
-import ftplan.sweeps.executors as executors
+import ftplan.what_if.executors as executors
 from ftplan.cli.main import main
 real = executors.open_session
 

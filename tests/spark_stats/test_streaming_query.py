@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from ftplan.costs.recoveries import ReadingOptions, read_recoveries
 from ftplan.errors import FtplanError
-from ftplan.io.recoveries import ReadingOptions, read_recoveries
 from ftplan.model.recoveries import Recovery
 from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from tests.spark_stats import streaming_query

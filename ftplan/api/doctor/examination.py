@@ -12,7 +12,7 @@ from ftplan.api.doctor.machine import Folder, folder, machine, python, temporary
 from ftplan.api.doctor.packages import Package, installed, remedy
 from ftplan.api.doctor.settings import Settings
 from ftplan.api.doctor.trials import TRIALS, Outcome, Trial, carried_out, lacking
-from ftplan.api.processes import cores
+from ftplan.processes import cores
 
 LEAST_PYTHON = (3, 11)
 #: Most trials at a time: some start a JVM, and each has its own limit.

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import ftplan
-from ftplan.api.processes import cores
 from ftplan.model import container
 from ftplan.model.memory import stated_bytes
+from ftplan.processes import cores
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ftplan.api.option_fields import MOST, Check, number, option, whole
+from ftplan.io.options.fields import MOST, Check, number, option, whole
 from ftplan.model import ranges
 
 _NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?"

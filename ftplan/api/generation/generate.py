@@ -9,10 +9,10 @@ from typing import Any
 
 import ftplan
 from ftplan.api.generation.options import OPTIONS
-from ftplan.api.loading import Source, load
-from ftplan.api.option_fields import FLAG, Check, checked, flag, optional, path, quoted
 from ftplan.errors import FtplanError, suggestion
 from ftplan.generators.presets import PRESETS
+from ftplan.io.loading import Source, load
+from ftplan.io.options.fields import FLAG, Check, checked, flag, optional, path, quoted
 from ftplan.model.problem import Problem
 
 OUTPUT = Check("a path", path)

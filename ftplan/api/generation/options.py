@@ -8,9 +8,9 @@ from typing import Any
 
 from ftplan.api.generation.checks import CHANCE, FRACTION, SEED, between, held, or_none
 from ftplan.api.generation.topology_options import TopologyGeneration
-from ftplan.api.option_fields import FLAG, Options, number, one_of, option, optional, whole
 from ftplan.generators import knobs
 from ftplan.generators.knobs import ClusterKnobs, FailureKnobs, StatsKnobs
+from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, whole
 from ftplan.model import ranges
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ftplan.api.generation.checks import FRACTION, MOST_TASKS, SEED, TASKS, between
-from ftplan.api.option_fields import Options, number, one_of, option, whole
 from ftplan.generators import knobs
 from ftplan.generators.knobs import TopologyKnobs
+from ftplan.io.options.fields import Options, number, one_of, option, whole
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeVar
 
-from ftplan.api.checkpoints.upkeep import keep_up
 from ftplan.errors import FtplanError
-from ftplan.metrics.checkpoint_objective import ObjectiveName
-from ftplan.metrics.rebalance_problem import RebalanceProblem
 from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.kinds import CHECKPOINT_ALLOCATION
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
+from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.search.migration import MoveLimits
+from ftplan.planners.allocate_checkpoints.maintenance import keep_up
+from ftplan.planners.allocate_checkpoints.objective import ObjectiveName
+from ftplan.planners.allocate_checkpoints.problem import build
 from ftplan.planners.budget import Budget
-from ftplan.planners.checkpoints.allocation import Allocation
-from ftplan.planners.checkpoints.options import AllocationOptions
-from ftplan.planners.checkpoints.problem import build
-from ftplan.planners.checkpoints.search.migration import MoveLimits
+from ftplan.planners.rebalance.problem import RebalanceProblem
 from ftplan.planners.result import Result
 from ftplan.simulation.migration.load_trace import CopyPlaces, Upkeep
 

@@ -12,18 +12,18 @@ import numpy as np
 from ftplan.api.migrating.move_settings import PlannedMove, PlannedMoves, move_settings, planned_moves
 from ftplan.api.migrating.options import MigrationSimulationOptions
 from ftplan.api.migrating.result import MigrationSimulation
-from ftplan.api.option_fields import flag
-from ftplan.api.processes import cores, in_processes
-from ftplan.api.rebalance.asked import asked_of, numbered
-from ftplan.api.rebalance.options import RebalanceOptions
-from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.api.simulating.runs import FEW
 from ftplan.api.simulating.simulate import GivenPlan
 from ftplan.api.simulating.statistics import figure
 from ftplan.errors import FtplanError
+from ftplan.io.options.fields import flag
 from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
+from ftplan.planners.rebalance.from_plan import asked_of, numbered
+from ftplan.planners.rebalance.options import RebalanceOptions
+from ftplan.planners.rebalance.prepare import PreparedRebalance
+from ftplan.processes import cores, in_processes
 from ftplan.simulation.migration.simulate import SimulatedMove, simulate_moves
 
 #: Options of a plan that others may replace.

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.api.rebalance.problem import PreparedRebalance
 from ftplan.errors import FtplanError
-from ftplan.metrics.migration_costs import LAZY, MigrationSetting
-from ftplan.metrics.migration_phases import phase_figures
-from ftplan.metrics.rebalance_problem import Migration, Rebalance
 from ftplan.model.topology import Topology
 from ftplan.model.units import MB
+from ftplan.planners.rebalance.migration_costs import LAZY, MigrationSetting
+from ftplan.planners.rebalance.migration_phases import phase_figures
+from ftplan.planners.rebalance.prepare import PreparedRebalance
+from ftplan.planners.rebalance.problem import Migration, Rebalance
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
 
 #: Most upstream instances that are simulated of a key group, and the messages that one is worth.

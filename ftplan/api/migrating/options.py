@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.checkpoints.options import CheckpointAllocationOptions
-from ftplan.api.option_fields import (
+from ftplan.io.options.fields import (
     FACTOR,
     Check,
     Options,
@@ -19,7 +18,8 @@ from ftplan.api.option_fields import (
     texts,
     whole,
 )
-from ftplan.api.rebalance.options import RebalanceOptions
+from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
+from ftplan.planners.rebalance.options import RebalanceOptions
 
 MESSAGES, TRACE = "messages", "trace"
 LEVELS = (MESSAGES, TRACE)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from ftplan.api.arguments import a_problem
 from ftplan.api.migrating.options import MESSAGES, TRACE, MigrationSimulationOptions
-from ftplan.api.option_fields import PLAN, PlanSource, checked
+from ftplan.io.options.fields import PLAN, PlanSource, checked
+from ftplan.planners.call_parameters import a_problem
 
 if TYPE_CHECKING:
     from ftplan.api.migrating.result import MigrationSimulation

@@ -14,20 +14,20 @@ from ftplan.api.migrating.allocations import TECHNIQUES, Allocator, Technique
 from ftplan.api.migrating.options import MigrationSimulationOptions
 from ftplan.api.migrating.result import MigrationSimulation
 from ftplan.api.migrating.trace_figures import adaptation_document
-from ftplan.api.rebalance.options import RebalanceOptions
-from ftplan.api.rebalance.problem import PreparedRebalance, prepare
-from ftplan.api.recovery_costs import recorded_costs
+from ftplan.costs.option import recorded_costs
 from ftplan.errors import FtplanError
-from ftplan.metrics.checkpoint_objective import CheckpointObjective
-from ftplan.metrics.rebalance_problem import Migration, NewCopy, RebalanceProblem
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
+from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.budget import now
-from ftplan.planners.checkpoints.options import AllocationOptions
-from ftplan.planners.rebalance.new_copies import new_copies
-from ftplan.planners.rebalance.pairing import paired
+from ftplan.planners.rebalance.algorithms.new_copies import new_copies
+from ftplan.planners.rebalance.algorithms.pairing import paired
+from ftplan.planners.rebalance.options import RebalanceOptions
+from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
+from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem
 from ftplan.simulation.migration.load_trace import AdaptationPolicy, AdaptationTrace, LoadTrace
 from ftplan.simulation.migration.trace import adapted
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.api.simulating.statistics import figure
-from ftplan.metrics.migration_costs import PROTOCOLS
+from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.simulation.migration.load_trace import AdaptationTrace
 
 #: Sums over all periods.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.api.named_nodes import named_nodes
-from ftplan.api.peer_ring.failing import failing_nodes
-from ftplan.api.peer_ring.problem import PreparedRing
 from ftplan.api.ring_simulation.options import RingSimulationOptions
 from ftplan.api.ring_simulation.times import Times
 from ftplan.errors import FtplanError, suggestion
-from ftplan.metrics.ring import Ring
 from ftplan.model.problem import Problem
+from ftplan.planners.named_nodes import named_nodes
+from ftplan.planners.peer_ring.failing import failing_nodes
+from ftplan.planners.peer_ring.prepare import PreparedRing
+from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.setting import Leave, NodeFailure, SimulatedRing, Surge
 
 

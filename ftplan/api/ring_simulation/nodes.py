@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.api.peer_ring.members import able
-from ftplan.api.peer_ring.problem import PreparedRing
 from ftplan.errors import FtplanError
-from ftplan.metrics.ring import Ring
 from ftplan.model.topology import FloatArray
+from ftplan.planners.peer_ring.members import able
+from ftplan.planners.peer_ring.prepare import PreparedRing
+from ftplan.planners.peer_ring.ring import Ring
 
 
 @dataclass(frozen=True, eq=False)

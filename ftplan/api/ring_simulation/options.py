@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.option_fields import (
+from ftplan.io.options.fields import (
     FLAG,
     SELECTORS,
     Check,
@@ -18,8 +18,8 @@ from ftplan.api.option_fields import (
     optional,
     whole,
 )
-from ftplan.api.peer_ring.options import PeerRingOptions
-from ftplan.api.shared_options import resolution
+from ftplan.io.options.shared import resolution
+from ftplan.planners.peer_ring.options import PeerRingOptions
 
 EVEN, RANDOM = "even", "random"
 TIME = number(0.0, 1e9)

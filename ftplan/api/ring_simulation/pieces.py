@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_problem import RingProblem
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.ring import Ring
 
 #: Pieces of an arc at most, of all arcs about, and counts of batches in all copies at most: a byte each.
 PIECES, ALL_PIECES, MOST_COUNTS = 32, 8192, 300_000_000

@@ -12,11 +12,11 @@ from ftplan.api.ring_simulation.options import RingSimulationOptions
 from ftplan.api.ring_simulation.scene import RingScene
 from ftplan.api.simulating.document import Document, simulation_document
 from ftplan.api.simulating.statistics import figure
-from ftplan.metrics.ring import written_token
-from ftplan.metrics.ring_recovery import balance, recovery
 from ftplan.model.names import natural_key
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
+from ftplan.planners.peer_ring.ring import written_token
+from ftplan.planners.peer_ring.takeover.recovery import balance, recovery
 from ftplan.simulation.ring.outcome import RingOutcome
 from ftplan.simulation.ring.world import Change
 

@@ -8,11 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.loading import load
-from ftplan.api.option_fields import flag
-from ftplan.api.peer_ring.asked import asked_of, ring_of
-from ftplan.api.peer_ring.options import PeerRingOptions
-from ftplan.api.peer_ring.problem import PreparedRing, prepare
 from ftplan.api.ring_simulation.events import failures, leaves, surges
 from ftplan.api.ring_simulation.nodes import SimulatedNodes
 from ftplan.api.ring_simulation.options import EVEN, INSTEAD, RingSimulationOptions
@@ -20,12 +15,17 @@ from ftplan.api.ring_simulation.pieces import Pieces, cut
 from ftplan.api.ring_simulation.times import times_of
 from ftplan.api.simulating.simulate import GivenPlan
 from ftplan.errors import FtplanError
-from ftplan.metrics.ring import Ring
+from ftplan.io.loading import load
+from ftplan.io.options.fields import flag
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.kinds import PEER_RING
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
+from ftplan.planners.peer_ring.options import PeerRingOptions
+from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
+from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.setting import RingTiming, SimulatedRing
 
 COMMAND = "simulate ring"

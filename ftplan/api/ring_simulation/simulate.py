@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ftplan.api.arguments import a_problem
-from ftplan.api.option_fields import PLAN, PlanSource, checked
 from ftplan.api.ring_simulation.options import RingSimulationOptions
+from ftplan.io.options.fields import PLAN, PlanSource, checked
+from ftplan.planners.call_parameters import a_problem
 
 if TYPE_CHECKING:
     from ftplan.api.ring_simulation.result import RingSimulation

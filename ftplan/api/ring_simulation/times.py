@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ftplan.api.peer_ring.problem import PreparedRing
 from ftplan.api.ring_simulation.options import RingSimulationOptions
 from ftplan.api.simulating.times import resolution
 from ftplan.errors import FtplanError
 from ftplan.model.problem import Problem
+from ftplan.planners.peer_ring.prepare import PreparedRing
 
 #: Checkpoints before something happens and after it, batches in an interval, and messages that take a few seconds.
 BEFORE, AFTER, TICKS, MESSAGES = 3.0, 5.0, 100.0, 200_000.0

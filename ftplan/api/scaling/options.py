@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.option_fields import (
+from ftplan.io.options.fields import (
     SHARE,
     Check,
     Options,
@@ -19,8 +19,8 @@ from ftplan.api.option_fields import (
     texts,
     whole,
 )
-from ftplan.api.scale_out.options import SCORE, ScaleOutOptions
-from ftplan.api.shared_options import resolution
+from ftplan.io.options.shared import resolution
+from ftplan.planners.scale_out.options import SCORE, ScaleOutOptions
 
 PLANNED, NONE, RESTART = "planned", "none", "storm-restart"
 TECHNIQUE_MODES = ("checkpoint", "active-backup", "assisted")

@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.option_fields import flag
-from ftplan.api.scale_out.asked import asked_of, figures_of, numbered
-from ftplan.api.scale_out.options import ScaleOutOptions
-from ftplan.api.scale_out.problem import PreparedScaling, prepare
 from ftplan.api.scaling.measured_scene import scene_of_statistics
 from ftplan.api.scaling.options import ScalingSimulationOptions
 from ftplan.api.scaling.scene import ScalingScene, paper_topology, scene_of_topology
 from ftplan.api.simulating.simulate import GivenPlan
 from ftplan.errors import FtplanError
-from ftplan.io.bottleneck_rules_file import load_bottleneck_rules
-from ftplan.metrics.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
-from ftplan.metrics.scaling_states import Thresholds, check_thresholds
+from ftplan.io.options.fields import flag
 from ftplan.model.kinds import SCALE_OUT
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
+from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
+from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
+from ftplan.planners.scale_out.options import ScaleOutOptions
+from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
+from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.states import Thresholds, check_thresholds
 
 COMMAND = "simulate scaling"
 #: Options of scale-outs that a simulation has too, and which then win over the plan's.

@@ -13,9 +13,9 @@ from ftplan.api.scaling.options import ScalingSimulationOptions
 from ftplan.api.scaling.scene import ScalingScene
 from ftplan.api.simulating.document import Document, simulation_document
 from ftplan.api.simulating.statistics import figure
-from ftplan.metrics.scaling_states import Thresholds
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
+from ftplan.planners.scale_out.states import Thresholds
 from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures
 
 

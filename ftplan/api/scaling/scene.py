@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.api.generation.generate import generate
-from ftplan.api.loading import load
 from ftplan.api.scaling.load import RateCurve
 from ftplan.api.scaling.options import DOUBLING, ScalingSimulationOptions
 from ftplan.errors import FtplanError
-from ftplan.metrics.scaling_costs import TechniqueCost
-from ftplan.metrics.scaling_effects import even_ranges
+from ftplan.io.loading import load
 from ftplan.model.problem import Problem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Operator
 from ftplan.model.units import MB
+from ftplan.planners.scale_out.costs import TechniqueCost
+from ftplan.planners.scale_out.effects import even_ranges
 from ftplan.simulation.scaling.setting import Ranges, SimulatedOperator, SplitSetting, Technique
 
 #: The paper's job, where no other is given.

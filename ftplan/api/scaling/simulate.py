@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ftplan.api.arguments import a_problem
-from ftplan.api.option_fields import PLAN, PlanSource, checked
 from ftplan.api.scaling.options import NONE, PLANNED, RESTART, ScalingSimulationOptions
 from ftplan.errors import FtplanError
+from ftplan.io.options.fields import PLAN, PlanSource, checked
+from ftplan.planners.call_parameters import a_problem
 
 if TYPE_CHECKING:
     from ftplan.api.scaling.result import ScalingSimulation

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.metrics.recovery_time import input_rate
-from ftplan.metrics.task_pace import most_cores, record_time_s
+from ftplan.model.measures.recovery_time import input_rate
+from ftplan.model.measures.task_pace import most_cores, record_time_s
 from ftplan.model.rates import FullStream, Rates, rates
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph

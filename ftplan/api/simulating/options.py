@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ftplan.api.option_fields import (
+from ftplan.io.options.fields import (
     CORES,
     COSTS,
     FLAG,
@@ -23,7 +23,7 @@ from ftplan.api.option_fields import (
     texts,
     whole,
 )
-from ftplan.api.shared_options import checkpoints_in_place, replicas_in_place, resolution, restore_bandwidth
+from ftplan.io.options.shared import checkpoints_in_place, replicas_in_place, resolution, restore_bandwidth
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.planners.registry import rows

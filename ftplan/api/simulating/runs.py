@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.api.processes import cores, in_processes
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.scene import Scene
 from ftplan.api.simulating.settings import Contender, setting_of
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.processes import cores, in_processes
 from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.summary import summarise

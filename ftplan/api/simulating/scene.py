@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api import other_plans
-from ftplan.api.recovery.options import RecoveryScheduleOptions
-from ftplan.api.recovery.problem import RecoveryQuestion, question_of
-from ftplan.api.recovery_costs import recorded_costs
 from ftplan.api.simulating.job import LEAST_RECORDS, JobOptions, RunningJob, node_cores, running_job
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.times import checkpoint_interval, resolution, timing, until
+from ftplan.costs.option import recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
@@ -23,6 +20,9 @@ from ftplan.model.failure import Arrival
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners import deployed as other_plans
+from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
+from ftplan.planners.recovery_schedule.prepare import RecoveryQuestion, question_of
 from ftplan.simulation.recovery.setting import RecoveryTiming
 
 

@@ -9,22 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.recovery.copies import local_bytes
-from ftplan.api.recovery.incident import incident_of
-from ftplan.api.recovery.score import require_known_tasks
 from ftplan.api.simulating.scene import Scene
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
-from ftplan.planners.recovery.problem import RecoveryOptions
-from ftplan.planners.recovery.schedule.body import body
-from ftplan.planners.recovery.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.copies import local_bytes
+from ftplan.planners.recovery_schedule.incident import incident_of
+from ftplan.planners.recovery_schedule.problem import RecoveryOptions
+from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.replay.replay import Replay, named, replay
+from ftplan.planners.recovery_schedule.score import require_known_tasks
 from ftplan.planners.result import Result
-from ftplan.simulation.incident import Incident
 from ftplan.simulation.recovery.setting import RecoveryStart
-from ftplan.simulation.recovery_replay import Replay, named, replay
 
 #: Seconds that a plan may take which is made while a recovery is simulated.
 PLANNING_S = 10.0
@@ -77,7 +77,7 @@ class GivenSchedule:
         """Return when each step happens, where nodes arrive at other times than the plan was made for.
 
         A step happens at its failure, and when all nodes that trigger it are there, as in
-        :func:`ftplan.planners.recovery.schedule.arrival_replay.replay`.
+        :func:`ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay.replay`.
         """
         times = [float(step["at_s"]) for step in self.steps]
         for event in self.replayed.events:

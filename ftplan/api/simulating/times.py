@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.api.recovery.options import RecoveryScheduleOptions
-from ftplan.api.recovery.problem import RecoveryQuestion
 from ftplan.api.simulating.options import BEST_CASE, LONGEST_S, RecoverySimulationOptions
 from ftplan.errors import FtplanError
-from ftplan.metrics.recovery_time import longest_interval
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Arrival
+from ftplan.model.measures.recovery_time import longest_interval
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.units import MB
+from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
+from ftplan.planners.recovery_schedule.prepare import RecoveryQuestion
 from ftplan.simulation.recovery.setting import RecoveryTiming
 
 #: Seconds between checkpoints where nobody says, and from the last arrival or failure to the end of a simulation.

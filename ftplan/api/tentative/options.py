@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ftplan.api.option_fields import MOST, PLAN, Check, Options, number, one_of, option, optional, texts, whole
-from ftplan.api.replication.options import METRICS
 from ftplan.errors import LONGEST_QUOTE
+from ftplan.io.options.fields import MOST, PLAN, Check, Options, number, one_of, option, optional, texts, whole
+from ftplan.planners.replicate_tasks.options import METRICS
 
 ALGORITHMS = ("dynamic-programming", "structure-aware", "greedy", "exact")
 QUERIES = ("top-k", "incidents")

@@ -7,9 +7,9 @@ from itertools import pairwise
 from math import lcm
 from typing import Any, NamedTuple
 
-from ftplan.api.option_fields import flag
 from ftplan.api.tentative.options import OWN, PARALLELISM, QUERIES, WINDOWS, TentativeOutputOptions
 from ftplan.errors import FtplanError
+from ftplan.io.options.fields import flag
 from ftplan.simulation.tentative_output import QueryShape
 from ftplan.spark_stats.log_formats import NAMED_COLUMNS
 from ftplan.spark_stats.mapping import LogMapping

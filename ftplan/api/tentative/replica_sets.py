@@ -8,10 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.api.other_plans import replicas
-from ftplan.api.replication.budget import ReplicationBudget
-from ftplan.api.replication.options import TaskReplicationOptions
-from ftplan.api.replication.problem import PreparedReplication, prepare
 from ftplan.api.tentative.options import RATIOS, TentativeOutputOptions
 from ftplan.errors import FtplanError
 from ftplan.model.plan import InputFile, Warn
@@ -19,8 +15,12 @@ from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray
 from ftplan.planners import registry
-from ftplan.planners.replication.choice import ReplicationPlanner
-from ftplan.planners.replication.planner import ReplicationOptions
+from ftplan.planners.deployed import replicas
+from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.budget import ReplicationBudget
+from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
+from ftplan.planners.replicate_tasks.prepare import PreparedReplication, prepare
 
 #: Seconds that a plan may take; those of queries of so few tasks take some hundredths.
 TIME_LIMIT_S = 60.0

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ftplan.api.loading import load
-from ftplan.api.option_fields import Check, checked, quoted, texts
 from ftplan.api.tentative.job import job_document, task_graph
 from ftplan.api.tentative.options import READING, TentativeOutputOptions
 from ftplan.api.tentative.question import TentativeQuestion, question_of
 from ftplan.api.tentative.replica_sets import ReplicaSet, given_set, planned_pairs, planned_sets, prepared_for
 from ftplan.api.tentative.result import JudgedSet, TentativeOutput
 from ftplan.errors import FtplanError, suggestion
+from ftplan.io.loading import load
+from ftplan.io.options.fields import Check, checked, quoted, texts
 from ftplan.model.plan import InputFile, Warn
 from ftplan.simulation.tentative_output import accuracy
 
 if TYPE_CHECKING:
-    from ftplan.api.replication.problem import PreparedReplication
     from ftplan.model.topology import IntArray
+    from ftplan.planners.replicate_tasks.prepare import PreparedReplication
     from ftplan.spark_stats.tentative.run import Started
     from ftplan.spark_stats.tentative.settings import TentativeQuery
 

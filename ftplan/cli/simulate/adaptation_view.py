@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.cli.render import Table, cell
-from ftplan.cli.simulate.sparkline import levels, line_width, sparkline
+from ftplan.reports.answer import Table, cell
+from ftplan.reports.sparkline import levels, line_width, sparkline
 
 Document = Mapping[str, Any]
 

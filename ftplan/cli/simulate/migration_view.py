@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ftplan.cli.render import Table
 from ftplan.cli.simulate import adaptation_view, move_view
+from ftplan.reports.answer import Table
 
 Document = Mapping[str, Any]
 

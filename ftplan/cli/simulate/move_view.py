@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ftplan.cli.render import Table, cell
-from ftplan.cli.views import capped
+from ftplan.planners.views import capped
+from ftplan.reports.answer import Table, cell
 
 Document = Mapping[str, Any]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.cli.render import Table, cell
-from ftplan.cli.simulate.sparkline import levels, line_width, sparkline
-from ftplan.cli.views import capped, task_name
+from ftplan.planners.views import capped, task_name
+from ftplan.reports.answer import Table, cell
 from ftplan.reports.recovery_simulation_plot import available_priority
+from ftplan.reports.sparkline import levels, line_width, sparkline
 
 Document = Mapping[str, Any]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ftplan.cli.render import Table, cell
-from ftplan.cli.simulate.sparkline import over_time
-from ftplan.cli.views import capped
+from ftplan.planners.views import capped
+from ftplan.reports.answer import Table, cell
 from ftplan.reports.ring_simulation_plot import changed_first
+from ftplan.reports.sparkline import over_time
 
 Document = Mapping[str, Any]
 

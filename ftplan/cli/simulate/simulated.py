@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ftplan.api.option_fields import Options
 from ftplan.cli import kind_options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
+from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.io.options.fields import Options
+from ftplan.reports.answer import Answer, Table
 
 
 def simulated(
@@ -35,7 +36,7 @@ def simulated(
     check_output(given["output"], given["force"])
     path = given.get("plot")
     if path is not None:
-        from ftplan.api.plot import check_plot
+        from ftplan.reports.plot_file import check_plot
 
         check_plot(path, given["force"])
     source, problem = simulation_inputs(plan, given)
@@ -45,7 +46,7 @@ def simulated(
     warn(answer.warnings, quiet=given["quiet"])
     text, document = answer.to_json(), answer.to_dict()
     if path is not None and drawn is not None:
-        from ftplan.api.plot import write_figure
+        from ftplan.reports.plot_file import write_figure
 
         write_figure(drawn(document), path, given["force"])
     emit_answer(Answer(text, tables(document)), given)

@@ -9,7 +9,8 @@ import click
 from ftplan.api.tentative.options import READING, TentativeOutputOptions
 from ftplan.cli import kind_options, log_options, options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import Answer, Table, check_output, emit_answer, say, warn
+from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.reports.answer import Answer, Table
 from ftplan.spark_stats.log_formats import NAMED_COLUMNS
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
     for path in (given["output"], given["topology_output"] or "-"):
         check_output(path, given["force"])
     if given["plot"] is not None:
-        from ftplan.api.plot import check_plot
+        from ftplan.reports.plot_file import check_plot
 
         check_plot(given["plot"], given["force"])
     reading = {name: given[name] for name in READING}
@@ -83,7 +84,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         text = document_text(answer.topology, given["topology_output"], said)
         write_text(given["topology_output"], text, given["force"])
     if given["plot"] is not None:
-        from ftplan.api.plot import write_figure
+        from ftplan.reports.plot_file import write_figure
         from ftplan.reports.tentative_plot import tentative_figure
 
         points = {

@@ -22,7 +22,7 @@ MODELS: Mapping[str, str] = {
     "evaluation": "ftplan.io.evaluation_file:EvaluationModel",
     "what-if": "ftplan.io.what_if_file:WhatIfModel",
     "recovery-costs": "ftplan.io.recovery_costs_file:RecoveryCostsModel",
-    "bottleneck-rules": "ftplan.io.bottleneck_rules_file:BottleneckRulesModel",
+    "bottleneck-rules": "ftplan.planners.scale_out.rules_file:BottleneckRulesModel",
     "checkpoint-interval": "ftplan.io.checkpoint_interval_file:CheckpointIntervalModel",
     "collection": "ftplan.io.collected.collection_file:CollectionModel",
     "prometheus-mapping": "ftplan.io.collected.prometheus_mapping:PrometheusMappingModel",
@@ -62,7 +62,7 @@ def generate(kind: str) -> dict[str, Any]:
 
 def _add_bodies(generated: dict[str, Any]) -> None:
     """Say what ``plan`` holds, for the kinds that are checked."""
-    from ftplan.io.bodies import body_of
+    from ftplan.io.plan_body import body_of
     from ftplan.model.kinds import KINDS as PLAN_KINDS
 
     bodies = {kind: body_of(kind) for kind in sorted(PLAN_KINDS)}

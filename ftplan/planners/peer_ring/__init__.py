@@ -1,1 +1,1 @@
-"""Planners of peer rings: which tokens nodes get on the circle of consistent hashing."""
+"""Peer rings: options, problem, plan, judge, score, explanation and difference."""

@@ -1,199 +1,154 @@
-"""The course of negotiations on a ring: round by round with the planned load, or window by window of the statistics."""
+"""Who asks whom for help on a ring, and who moves then ([Kumbhare2015], VI).
+
+An overloaded node A asks its clockwise neighbour B to take half its arc. If B may not accept, B first asks its own
+neighbour C to take half of B's arc, and so on, once around the ring at most; the first that may accept takes half an
+arc from the one before it, that one then from the one before it, and at last B from A. If nobody may, A needs a new
+node. Between the thresholds a node neither asks nor accepts.
+
+The paper tells that load swings to and fro without saying what to do about it. Here, a node asks only after ``hold``
+windows in a row, and after a move all who took part wait as long.
+
+Shapes: N nodes; queues in seconds of a node's whole capacity.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.breach import over
-from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_figures import utilisations
-from ftplan.metrics.ring_moves import worth_moved
-from ftplan.metrics.ring_negotiation import Request, Watch, fluid_queue, negotiated
-from ftplan.metrics.ring_problem import RingProblem, Step
-from ftplan.model.plan import Warn
-from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import Budget
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.peer_ring.changes import balanced, clockwise, positions_of_arcs
+from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.ring import Ring
 
-#: Rounds by the planned load, at most, and moves of a node after which the last round begins: load can go around the
-#: ring for ever. What comes late helps little, and with a ring in place all has to be carried out.
-ROUNDS, MOVES, MOVES_IN_PLACE = 500, 20, 4
-#: Moves on a ring in place after which the last round or window begins: each is listed with all that it sends.
-STEPS = 2_000
-#: A ring in place has to become more even by so much, relative, for moves to be worth it.
-WORTH_IT = 0.01
-#: Nodes that a warning names.
-NAMED = 5
+#: A neighbour helps; nobody can: a new node has to; those asked still wait after a move; nothing to give but all of it.
+Outcome = Literal["balance", "scale-out", "wait", "alone"]
 
 
-@dataclass(frozen=True)
-class Course:
-    """What negotiations lead to: the ring in the end, the steps to it, and who found nobody to help.
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """For how many windows in a row each node has been overloaded, and how many it still waits after a move, (N,)."""
 
-    Without a ring in place there are no steps. ``why`` says why nothing is planned to move, where that is so.
+    since: IntArray
+    rest: IntArray
+
+    @staticmethod
+    def of(nodes: int) -> Watch:
+        """Return the watch before the first window."""
+        return Watch(np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64))
+
+
+class Request(NamedTuple):
+    """A node that asks for help, and what comes of it.
+
+    Attributes
+    ----------
+    asked
+        Whom it asks, directly or through others, clockwise; the last one decides: it may accept, or it is the one that
+        can neither accept nor pass on.
+    rings
+        The ring after each move, that of the last one asked first; empty where nothing moves.
     """
 
-    ring: Ring
-    steps: tuple[Step, ...]
-    out_of_room: tuple[int, ...]
-    why: str
-    warnings: tuple[Warn, ...]
-
-
-def as_planned(problem: RingProblem, ring: Ring, before: Sequence[Step], budget: Budget) -> Course:
-    """Negotiate round by round until nobody asks or nobody can give, with the load that is planned.
-
-    In the long run queues follow from utilisation: they count as long where that is high and as short where it is low,
-    and nobody waits after a move. Cost O(M) a round, of which there are at most :data:`ROUNDS`.
-    """
-    taken = _Taken(problem, ring, before)
-    for _ in range(0 if taken.met else budget.passes(ROUNDS)):
-        requests, ring = _round(problem, ring)
-        moved = _steps(requests)
-        if not moved or not taken.goes_on(moved, budget) or taken.enough(taken.most):
-            break
-    else:
-        taken.ended = not taken.met
-    requests, _ = _round(problem, taken.ring)
-    return taken.course(requests)
-
-
-def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], budget: Budget) -> Course:
-    """Negotiate in each window of the statistics, with the queues that its load makes; cost O(M) a window.
-
-    Queues begin as they were measured, else empty, and work waits at the positions that it is for.
-    """
-    assert problem.windows is not None
-    taken = _Taken(problem, ring, before)
-    watch, backlog = Watch.of(len(problem.nodes)), _waiting(problem, ring)
-    able = np.maximum(problem.capacity - problem.foreign, 0.0) * problem.window_s
-    stuck, full, seen = list[Request](), 0, 0
-    for load in () if taken.met else problem.windows:
-        owner = ring.node[ring.owner(problem.position)]
-        asked, backlog = fluid_queue(owner, backlog, load * problem.window_s, able)
-        use = _over(asked / problem.window_s + problem.foreign, problem.capacity)
-        queue = _over(np.asarray(np.bincount(owner, backlog, minlength=len(able)), dtype=np.float64), problem.capacity)
-        requests, ring, watch = negotiated(ring, problem.position, queue, use, problem.thresholds, watch)
-        stuck += requests
-        full, seen = full + any(request.outcome == "scale-out" for request in requests), seen + 1
-        if not taken.goes_on(_steps(requests), budget) or taken.enough(STEPS):
-            break
-    return taken.course(stuck, _in_vain(full, seen))
-
-
-class _Taken:
-    """The steps so far, and after how many of them the ring was best."""
-
-    def __init__(self, problem: RingProblem, ring: Ring, before: Sequence[Step]) -> None:
-        self.problem, self.before = problem, tuple(before)
-        self.in_place = problem.current is not None
-        self.most = min(len(ring.node) * MOVES_IN_PLACE, STEPS) if self.in_place else len(ring.node) * MOVES
-        self.all, self.best, self.moves, self.ring = list[Step](), 0, 0, ring
-        self.value = problem.largest_load(ring)
-        self.ended = self.too_many_bytes = False
+    node: int
+    outcome: Outcome
+    asked: tuple[int, ...]
+    rings: tuple[Ring, ...] = ()
 
     @property
-    def met(self) -> bool:
-        """Whether the largest load is what is good enough."""
-        return self.problem.target_load is not None and not over(self.value, self.problem.target_load)
-
-    def enough(self, most: int) -> bool:
-        """Return whether there were so many moves that no other round follows, and remember it."""
-        self.ended = self.moves >= most
-        return self.ended
-
-    def goes_on(self, steps: Sequence[Step], budget: Budget) -> bool:
-        """Take the steps of a round, and return whether another one may follow."""
-        problem = self.problem
-        if steps:
-            most, after = problem.max_bytes, (*self.before, *self.all, *steps)
-            self.too_many_bytes = self.in_place and most is not None and over(worth_moved(problem, after), most)
-            if self.too_many_bytes:
-                return False
-            self.moves += len(steps)
-            self.all += steps if self.in_place else ()
-            value = problem.largest_load(steps[-1].ring)
-            if value < self.value * (1.0 - (WORTH_IT if self.in_place else ROUNDING)):
-                self.value, self.best, self.ring = value, len(self.all), steps[-1].ring
-        return not self.met and not budget.over()
-
-    def course(self, requests: Sequence[Request], more: Iterable[Warn] = ()) -> Course:
-        """Return the course up to the best ring."""
-        stuck = tuple(sorted({request.node for request in requests if request.outcome == "scale-out"}))
-        said = (*more, *self._ends(), *_alone(self.problem, requests))
-        return Course(self.ring, tuple(self.all[: self.best]), stuck, self._why(requests, stuck), said)
-
-    def _why(self, requests: Sequence[Request], stuck: Sequence[int]) -> str:
-        """Return why no load moves, if none does."""
-        if self.too_many_bytes:
-            return "no move of half an arc within --max-bytes makes the ring more even"
-        if self.moves:
-            return "no move of half an arc makes the ring more even"
-        if self.met:
-            return "the largest load is within --target-load"
-        if not requests:
-            return "no node is overloaded"
-        return "no node can take load" if stuck else "what overloads a node lies at one position"
-
-    def _ends(self) -> Iterator[Warn]:
-        """Yield what neighbours would go on to do."""
-        more = len(self.all) - self.best
-        if self.too_many_bytes:
-            text = "neighbours would move more load, but then more bytes than --max-bytes would travel"
-            yield Warn("MOVES_LEFT_OUT", text)
-        elif self.ended:
-            text = f"neighbours still moved load after {self.moves:,} moves: the ring is the most even one until then"
-            yield Warn("NEGOTIATION_ENDED", text)
-        elif more:
-            more_even = f"more even by {WORTH_IT:.0%}"
-            text = f"neighbours would go on with {more:,} moves of half an arc: no ring after them is {more_even}"
-            yield Warn("MOVES_LEFT_OUT", text)
+    def moves(self) -> tuple[tuple[int, int], ...]:
+        """Who gives half its arc to whom, in the order of ``rings``."""
+        chain = (self.node, *self.asked)
+        return tuple(zip(chain[-2::-1], chain[:0:-1], strict=True)) if self.rings else ()
 
 
-def _round(problem: RingProblem, ring: Ring) -> tuple[list[Request], Ring]:
-    """Return the requests of one round by the planned load, and the ring after them."""
-    limits = replace(problem.thresholds, hold=1)
-    use = utilisations(problem, ring)
-    low, high = use <= limits.cpu_low, use >= limits.cpu_high
-    queue = np.where(high, np.inf, np.where(low, 0.0, (limits.queue_low_s + limits.queue_high_s) / 2.0))
-    requests, ring, _ = negotiated(ring, problem.position, queue, use, limits, Watch.of(len(use)))
-    return requests, ring
+def overloaded(queue_s: FloatArray, utilisation: FloatArray, thresholds: Thresholds) -> BoolArray:
+    """Return which nodes have too long a queue and too high a utilisation, both."""
+    return np.asarray((queue_s >= thresholds.queue_high_s) & (utilisation >= thresholds.cpu_high))
 
 
-def _steps(requests: Sequence[Request]) -> list[Step]:
-    return [Step("balance", ring) for request in requests for ring in request.rings]
+def may_accept(queue_s: FloatArray, utilisation: FloatArray, thresholds: Thresholds) -> BoolArray:
+    """Return which nodes have a short queue and a low utilisation, both."""
+    return np.asarray((queue_s <= thresholds.queue_low_s) & (utilisation <= thresholds.cpu_low))
 
 
-def _waiting(problem: RingProblem, ring: Ring) -> FloatArray:
-    """Return the work that waits at each position at first, (M,): of each node in proportion to load."""
-    if problem.queue_s is None:
-        return np.zeros(len(problem.position))
-    owner = ring.node[ring.owner(problem.position)]
-    load = problem.load + (1e-300 if problem.load.any() else 1.0)
-    share = load / np.bincount(owner, load, minlength=len(problem.nodes))[owner]
-    return np.asarray((problem.queue_s * problem.capacity)[owner] * share)
+def fluid_queue(
+    owner: IntArray, backlog: FloatArray, arriving: FloatArray, able: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return what a window asks of each node, (N,), and what is left of it at each position, (M,), for a fluid queue.
+
+    A node works evenly on all that waits and arrives at its positions; what waits moves with its position.
+
+    Parameters
+    ----------
+    owner, backlog, arriving
+        (M,) node that owns a position, work that waits there, and work that arrives there in the window.
+    able
+        (N,) work that a node can do in the window.
+    """
+    work = backlog + arriving
+    asked = np.bincount(owner, work, minlength=len(able))
+    left = np.divide(np.maximum(asked - able, 0.0), asked, out=np.zeros(len(able)), where=asked > 0.0)
+    return np.asarray(asked), np.asarray(work * left[owner])
 
 
-def _over(amount: FloatArray, capacity: FloatArray) -> FloatArray:
-    """Return amounts over capacity, (N,): infinite where there is something and no capacity."""
-    none = np.where(amount > 0.0, np.inf, 0.0)
-    return np.divide(amount, capacity, out=none, where=capacity > 0.0)
+def requested(ring: Ring, position: FloatArray, node: int, accepts: BoolArray, free: BoolArray) -> Request:
+    """Return what comes of a node's request for help on a ring of one token a node.
+
+    Parameters
+    ----------
+    position
+        (M,) ascending; tokens move to one of them.
+    accepts, free
+        (N,) who may accept load now, and who does not wait after a move. Who waits neither accepts nor passes on; nor
+        can one pass on whose arc holds a single position.
+    """
+    count = np.zeros(len(accepts), dtype=np.int64)
+    count[ring.node] = positions_of_arcs(ring, position)
+    if count[node] < 2:
+        return Request(node, "alone", ())
+    others = clockwise(ring, node)
+    decide = accepts[others] | ~free[others] | (count[others] < 2)
+    last = int(np.argmax(decide)) if decide.any() else len(others) - 1
+    asked = tuple(others[: last + 1].tolist())
+    if not asked or (free[asked[-1]] and not accepts[asked[-1]]):
+        return Request(node, "scale-out", asked)
+    if not free[asked[-1]]:
+        return Request(node, "wait", asked)
+    rings = list[Ring]()
+    for giver in (node, *asked)[-2::-1]:
+        moved = balanced(ring, position, giver)
+        assert moved is not None  # each of them has two positions or more
+        rings.append(ring := moved)
+    return Request(node, "balance", asked, tuple(rings))
 
 
-def _in_vain(windows: int, seen: int) -> Iterator[Warn]:
-    if windows:
-        yield Warn(
-            "WINDOWS_FULL", f"in {windows:,} of {seen:,} windows an overloaded node found none that can take load"
-        )
+def negotiated(
+    ring: Ring,
+    position: FloatArray,
+    queue_s: FloatArray,
+    utilisation: FloatArray,
+    thresholds: Thresholds,
+    watch: Watch,
+) -> tuple[list[Request], Ring, Watch]:
+    """Return all requests of one window, the ring after them, and the watch for the next one.
 
-
-def _alone(problem: RingProblem, requests: Sequence[Request]) -> Iterator[Warn]:
-    nodes = sorted({request.node for request in requests if request.outcome == "alone"})
-    if nodes:
-        names = ", ".join(problem.nodes[node] for node in nodes[:NAMED])
-        more = f" and {len(nodes) - NAMED:,} more" if len(nodes) > NAMED else ""
-        text = f"overloaded by key groups at one position, of which nothing can be given away: {names}{more}"
-        yield Warn("ONE_POSITION", text)
+    The most utilised asks first, ties by number; a node takes part in one move a window. Cost O(n log n) a request.
+    """
+    high, accepts = overloaded(queue_s, utilisation, thresholds), may_accept(queue_s, utilisation, thresholds)
+    since = np.where(high, watch.since + 1, 0)
+    free = watch.rest == 0
+    moved = np.zeros(len(free), dtype=np.bool_)
+    asking = ring.node[(since >= thresholds.hold)[ring.node] & free[ring.node]]
+    requests = list[Request]()
+    for node in asking[np.lexsort((asking, -utilisation[asking]))].tolist():
+        if moved[node]:
+            continue
+        requests.append(request := requested(ring, position, node, accepts, free & ~moved))
+        if request.rings:
+            ring = request.rings[-1]
+            moved[[node, *request.asked]] = True
+    rest = np.where(moved, thresholds.hold, np.maximum(watch.rest - 1, 0))
+    return requests, ring, Watch(np.where(moved, 0, since), rest)

@@ -1,1 +1,1 @@
-"""Planners of rebalances, and what they share."""
+"""Rebalances: moving key groups over the checkpoints that are already there."""

@@ -1,207 +1,218 @@
-"""What each key group costs on each node: the cheapest protocol to hosts of its checkpoints, and to other nodes."""
+"""Every node that a key group of a rebalance could be on instead: what it costs there, and what rules it out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.migration_costs import AFTER_LOSS, ASSISTED, FETCH, PROTOCOLS
-from ftplan.metrics.rebalance_effects import surviving_copies
-from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
-from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.cluster import Cluster
+from ftplan.model.measures.breach import Breach, over
+from ftplan.model.topology import FloatArray
+from ftplan.planners.rebalance.effects import loads_in_phases, places_after, surviving_copies
+from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, PROTOCOLS
+from ftplan.planners.rebalance.migration_phases import phase_figures
+from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem
+from ftplan.planners.rebalance.reasons import reasons
+from ftplan.planners.rebalance.rules import (
+    BALANCE,
+    CAPACITY,
+    DRAINED,
+    FILLED,
+    MEMORY,
+    MOST_BYTES,
+    MOST_MOVES,
+    MOST_PAUSE,
+    PHASE_CAPACITY,
+    PROTOCOL,
+    WITHIN,
+    copies_after,
+    memory_used,
+)
 
-AWAY, AT_HAND = 0, 1
+#: What a node that takes no key groups breaks.
+TAKES_NONE = "accepts"
 
 
-class Tariff(NamedTuple):
-    """The cheapest protocol for each key group, to nodes without a checkpoint of it (row 0) and with one (row 1).
+class Stated(NamedTuple):
+    """Phase of a move, and why it is by its protocol."""
 
-    Attributes
-    ----------
-    price
-        By the criterion, without traffic, infinite where no protocol can be, (2, K).
-    row
-        Row of the protocol in ``PROTOCOLS``, (2, K).
-    bytes
-        That it transfers, (2, K).
-    charge
-        What a search counts: the price, and what it charges for each byte and each move besides, (2, K).
+    phase: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """A plan by numbers, and what follows from it once for all.
+
+    ``load`` and ``memory`` are those of nodes after all moves, (N,); ``pause_s``, ``moved`` and ``stated`` are by key
+    group.
     """
 
-    price: FloatArray
-    row: IntArray
-    bytes: FloatArray
-    charge: FloatArray
+    problem: RebalanceProblem
+    cluster: Cluster
+    answer: Rebalance
+    load: FloatArray
+    memory: tuple[FloatArray, FloatArray]  # before and after
+    copies: tuple[tuple[int, ...], ...]
+    moved: Mapping[int, Migration]
+    stated: Mapping[int, Stated]
+    pause_s: Mapping[int, float]
+    during: Sequence[FloatArray]  # load of nodes in each phase
 
-    def with_rows(self, problem: RebalanceProblem, moves: Iterable[Migration], at_hand: Iterable[int]) -> Tariff:
-        """Return the tariff with the protocols of some moves, whose rows here are *at_hand*."""
-        other = Tariff(self.price.copy(), self.row.copy(), self.bytes.copy(), self.charge.copy())
-        for move, near in zip(moves, at_hand, strict=True):
-            protocol = PROTOCOLS.index(move.protocol)
-            extra = other.charge[near, move.group] - other.price[near, move.group]
-            other.row[near, move.group] = protocol
-            other.price[near, move.group] = problem.priced(move.protocol)[move.group]
-            other.bytes[near, move.group] = problem.costs.bytes[protocol, move.group]
-            other.charge[near, move.group] = other.price[near, move.group] + extra
-        return other
+    @classmethod
+    def of(cls, problem: RebalanceProblem, cluster: Cluster, answer: Rebalance, protocol: str) -> Planned:
+        """Return what follows from an answer; *protocol* is what was asked for."""
+        place, copies = places_after(problem, answer.moves), copies_after(problem, answer)
+        figures, why = phase_figures(problem, answer.phases), reasons(problem, answer, protocol)
+        return cls(
+            problem,
+            cluster,
+            answer,
+            problem.loads(place),
+            (memory_used(problem, problem.home, problem.copies), memory_used(problem, place, copies)),
+            copies,
+            {move.group: move for move in answer.moves},
+            {move.group: Stated(number, why[move]) for number, phase in enumerate(answer.phases) for move in phase},
+            {
+                move.group: pause
+                for phase, item in zip(answer.phases, figures, strict=True)
+                for move, pause in zip(phase, item.pause_s.tolist(), strict=True)
+            },
+            [during for during, _ in loads_in_phases(problem, answer.phases)],
+        )
+
+    def latency_s(self, move: Migration) -> float:
+        """Return for how long a move alone pauses its key group."""
+        return float(self.problem.costs.latency_s[PROTOCOLS.index(move.protocol), move.group])
 
 
-class Candidates:
-    """The moves that a problem allows, one by one, and what each of them costs.
+def way_columns(problem: RebalanceProblem, group: int) -> tuple[str, ...]:
+    """Return the columns of what each protocol costs: those that the group could go by to some node."""
+    able = {way for node in range(len(problem.nodes)) for way in _ways(problem, group, node)}
+    return tuple(_column(problem, protocol) for protocol in PROTOCOLS if protocol in able)
 
-    Attributes
-    ----------
-    price
-        Of each protocol by the criterion, infinite where it cannot be, (2, P, K): to nodes without and with a
-        checkpoint of the group.
-    tariff
-        The cheapest protocols; the first of equals in the order of ``PROTOCOLS``.
-    most, least
-        Load that a node may have afterwards, with what rounding may add, (N,); any on removed nodes.
-    must
-        Whether a group has to leave its node, (K,).
-    spread
-        Pairs (E, 2) of a group and another node with a copy of it that takes groups, ascending; none where every node
-        is as near to the checkpoint.
+
+def _column(problem: RebalanceProblem, protocol: str) -> str:
+    unit = "" if problem.criterion == "bytes" else ", s"
+    return f"{problem.criterion} by {protocol}{unit}"
+
+
+def _ways(problem: RebalanceProblem, group: int, node: int) -> tuple[str, ...]:
+    """Return the protocols by which a group can come to a node; none where it is."""
+    return () if node == problem.home[group] else problem.possible(group, node)
+
+
+def candidate_rows(planned: Planned, group: int) -> list[dict[str, Any]]:
+    """Return every node for a key group, the cheapest first that nothing rules out; its own node costs nothing.
+
+    ``cost`` is that of the cheapest protocol, infinite where there is none.
     """
-
-    def __init__(self, problem: RebalanceProblem) -> None:
-        self.problem = problem
-        self.groups, self.nodes = len(problem.home), len(problem.nodes)
-        self.price = _prices(problem)
-        finite = self.price[np.isfinite(self.price)]
-        self.least_price = ROUNDING * max(float(finite.mean()) if len(finite) else 0.0, LEAST_SCALE)
-        self.tariff = self.tariff_at(0.0)
-        self.most = np.where(problem.removed, np.inf, problem.upper + ROUNDING * np.abs(problem.upper))
-        self.least = np.where(problem.removed, -np.inf, problem.lower - ROUNDING * np.abs(problem.lower))
-        self.must = problem.removed[problem.home]
-        pairs = [] if problem.remote else [(k, n) for k, held in enumerate(problem.copies) for n in held]
-        spread: IntArray = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        self.spread = spread[problem.hosts[spread[:, 1]] & (spread[:, 1] != problem.home[spread[:, 0]])]
-        self._pairs = self.spread[:, 0] * self.nodes + self.spread[:, 1]
-        self._first = np.searchsorted(self.spread[:, 0], np.arange(self.groups + 1))
-
-    def tariff_at(self, byte_price: float, move_price: float = 0.0) -> Tariff:
-        """Return the protocols that are cheapest where each byte, and each move, costs something too.
-
-        A move costs the last digits at least: of equal plans that with fewer moves is the better one.
-        """
-        sizes = self.problem.costs.bytes
-        rated = self.price + byte_price * np.where(np.isfinite(self.price), sizes, 0.0)
-        row = np.argmin(rated, axis=1)
-        price = np.take_along_axis(self.price, row[:, None, :], axis=1)[:, 0, :]
-        size = np.take_along_axis(np.broadcast_to(sizes, self.price.shape), row[:, None, :], axis=1)[:, 0, :]
-        size = np.where(np.isfinite(price), size, 0.0)
-        charge = price + byte_price * size + max(move_price, self.least_price)
-        return Tariff(price, row, size, charge)
-
-    def hosts_of(self, group: int) -> IntArray:
-        """Return the other nodes that take groups and hold a checkpoint of this one."""
-        hosts: IntArray = self.spread[self._first[group] : self._first[group + 1], 1]
-        return hosts
-
-    def near(self, groups: IntArray) -> BoolArray:
-        """Return which nodes hold a checkpoint of some groups, or are as good as that, (G, N)."""
-        near = np.full((len(groups), self.nodes), self.problem.remote)
-        if not self.problem.remote:
-            first = self._first[groups]
-            count = self._first[groups + 1] - first
-            rows = np.repeat(np.arange(len(groups)), count)
-            within = np.arange(len(rows)) - np.repeat(np.cumsum(count) - count, count)
-            near[rows, self.spread[first[rows] + within, 1]] = True
-        return near
-
-    def is_near(self, groups: IntArray, nodes: IntArray) -> BoolArray:
-        """Return whether each node holds a checkpoint of the group at the same place, or is as good, (G,)."""
-        if self.problem.remote:
-            return np.ones(len(groups), dtype=np.bool_)
-        if not len(self._pairs):
-            return np.zeros(len(groups), dtype=np.bool_)
-        asked = groups * self.nodes + nodes
-        at = np.minimum(np.searchsorted(self._pairs, asked), len(self._pairs) - 1)
-        return np.asarray(self._pairs[at] == asked)
-
-    def costs(self, groups: IntArray, tariff: Tariff | None = None) -> FloatArray:
-        """Return what a search counts for some groups on each node, traffic included, 0 where they are, (G, N).
-
-        Infinite where they cannot go; on a node that has to be left too.
-        """
-        prices = (tariff or self.tariff).charge[:, groups]
-        cost: FloatArray = np.where(self.near(groups), prices[AT_HAND][:, None], prices[AWAY][:, None])
-        cost[:, ~self.problem.hosts] = np.inf
-        rows, home = np.arange(len(groups)), self.problem.home[groups]
-        if self.problem.traffic is not None:
-            traffic = self.problem.traffic[groups]
-            cost += traffic - traffic[rows, home][:, None]
-        cost[rows, home] = np.where(self.must[groups], np.inf, 0.0)
-        return cost
-
-    def column(self, node: int, tariff: Tariff | None = None) -> FloatArray:
-        """Return what each group costs on one node, as :meth:`costs` does, (K,)."""
-        charge, home = (tariff or self.tariff).charge, self.problem.home
-        cost: FloatArray = charge[AT_HAND if self.problem.remote else AWAY].copy()
-        near = self.spread[self.spread[:, 1] == node, 0]
-        cost[near] = charge[AT_HAND, near]
-        if not self.problem.hosts[node]:
-            cost[:] = np.inf
-        if self.problem.traffic is not None:
-            cost += self.problem.traffic[:, node] - self.problem.traffic[np.arange(self.groups), home]
-        cost[home == node] = np.where(self.must[home == node], np.inf, 0.0)
-        return cost
-
-    def at_hand(self, group: int, target: int) -> int:
-        """Return the row of the tariff for a group's move to a node."""
-        return AT_HAND if self.problem.remote or target in self.problem.copies[group] else AWAY
-
-    def move(self, group: int, target: int, tariff: Tariff | None = None) -> Migration:
-        """Return the move of a group to another node by the protocol of a tariff."""
-        row = (tariff or self.tariff).row[self.at_hand(group, target), group]
-        return Migration(group, target, PROTOCOLS[row])
-
-    def moves(self, place: IntArray, tariff: Tariff | None = None) -> tuple[Migration, ...]:
-        """Return the moves that bring the groups to their places, (K,)."""
-        gone = np.flatnonzero(place != self.problem.home)
-        return tuple(self.move(k, int(place[k]), tariff) for k in gone.tolist())
+    problem, move = planned.problem, planned.moved.get(group)
+    chosen = int(problem.home[group]) if move is None else move.target
+    rows: list[dict[str, Any]] = []
+    columns = way_columns(problem, group)
+    for node, name in enumerate(problem.nodes):
+        ways = _ways(problem, group, node)
+        prices = {protocol: problem.cost(Migration(group, node, protocol)) for protocol in ways}
+        at_home = node == problem.home[group]
+        breach = None if node == chosen else next(_breaches(planned, group, node), None)
+        there = float(planned.load[node]) + (0.0 if node == chosen else float(problem.load[group]))
+        capacity = float(problem.capacity[node])
+        rows.append(
+            {
+                "node": name,
+                "zone": planned.cluster.nodes[node].zone,
+                "utilisation then": there / capacity if capacity > 0.0 else None,
+                **dict.fromkeys(columns),
+                **{_column(problem, protocol): price for protocol, price in prices.items()},
+                "chosen": node == chosen,
+                "ruled out by": None if breach is None else f"{breach.rule}: {breach.message}",
+                "limit": None if breach is None else breach.limit,
+                "would be": None if breach is None else breach.current,
+                "cost": 0.0 if at_home else min(prices.values(), default=math.inf),
+            }
+        )
+    rows.sort(key=lambda row: (not row["chosen"], row["ruled out by"] is not None, row["cost"]))
+    return rows
 
 
-def _prices(problem: RebalanceProblem) -> FloatArray:
-    """Return the price of each protocol to nodes without and with a checkpoint, (2, P, K): see ``possible``."""
-    limits, costs = problem.limits, problem.costs
-    lost = problem.removed[problem.home] & (limits.within_s is not None)
-    price = np.full((2, len(PROTOCOLS), len(problem.home)), np.inf)
-    restorable = np.array([problem.restorable(k) for k in range(len(problem.home))], dtype=np.bool_)
-    for row, protocol in enumerate(PROTOCOLS):
-        able: BoolArray = np.isfinite(costs.latency_s[row])
-        if protocol in AFTER_LOSS:
-            able = able & lost
-        elif protocol not in problem.protocols:
-            continue
-        elif limits.within_s is not None:
-            able = able & (~lost | (costs.completion_s[row] <= limits.within_s))
-        if limits.max_pause_s is not None:
-            able = able & (costs.latency_s[row] <= limits.max_pause_s)
-        own = np.where(able, problem.priced(protocol), np.inf)
-        if protocol != FETCH:
-            price[AT_HAND, row] = own
-        if protocol not in ASSISTED:
-            price[AWAY, row] = np.where(restorable, own, np.inf) if protocol == FETCH else own
-    if problem.remote:
-        price[AWAY] = price[AT_HAND]
-    return price
+def _breaches(planned: Planned, group: int, node: int) -> Iterator[Breach]:
+    """Yield what a key group on another node would break, all else as planned; new copies left aside."""
+    problem, name = planned.problem, planned.problem.nodes[node]
+    if node == problem.home[group]:
+        if problem.removed[node]:
+            yield Breach(DRAINED, 0, 1, None, None, f"{name} is to be drained")
+    elif not problem.hosts[node]:
+        rule, why = (DRAINED, "is to be drained") if problem.removed[node] else (TAKES_NONE, "takes no key groups")
+        yield Breach(rule, None, None, None, None, f"{name} {why}")
+    else:
+        yield from _of_the_way(planned, group, node)
+    yield from _of_loads(planned, group, node)
+    yield from _of_memory(planned, group, node)
 
 
-def memory_changes(problem: RebalanceProblem, group: int, move: Migration | None) -> dict[int, float]:
-    """Return the change of the bytes on nodes by a group's move, or by its copies that go where it stays."""
-    size = float(problem.state[group])
-    if size == 0.0:
-        return {}
-    change: dict[int, float] = {}
-    for node in (int(problem.home[group]), *problem.copies[group]):
-        change[node] = change.get(node, 0.0) - size
-    after = int(problem.home[group]) if move is None else move.target
-    for node in (after, *surviving_copies(problem, group, move)):
-        change[node] = change.get(node, 0.0) + size
-    return {node: by for node, by in change.items() if by}
+def _of_the_way(planned: Planned, group: int, node: int) -> Iterator[Breach]:
+    """What rules are broken by every protocol that could bring a group to a node."""
+    problem, limits = planned.problem, planned.problem.limits
+    ways = [(protocol, PROTOCOLS.index(protocol)) for protocol in _ways(problem, group, node)]
+    if not ways:
+        text = "no protocol that may be used can bring it there"
+        yield Breach(PROTOCOL, None, None, None, None, text)
+        return
+    costs = problem.costs
+    moves = [row for protocol, row in ways if protocol not in AFTER_LOSS]
+    lost = len(moves) < len(ways)  # what comes back after a loss waits for nobody's consent
+    shortest = 0.0 if lost else min(float(costs.latency_s[row, group]) for row in moves)
+    if limits.max_pause_s is not None and over(shortest, limits.max_pause_s):
+        yield Breach(MOST_PAUSE, limits.max_pause_s, shortest, shortest, None, "it would be paused for longer")
+    soonest = 0.0 if lost else min(float(costs.completion_s[row, group]) for row in moves)
+    if limits.within_s is not None and problem.removed[problem.home[group]] and over(soonest, limits.within_s):
+        yield Breach(WITHIN, limits.within_s, soonest, soonest, None, "it would not be there in time")
+    own = planned.moved.get(group)
+    others = [move for move in planned.answer.moves if move is not own]
+    if limits.max_moves is not None and len(others) + 1 > limits.max_moves:
+        yield Breach(MOST_MOVES, limits.max_moves, len(others) + 1, len(others) + 1, None, "more would move")
+    sent = math.fsum(float(costs.bytes[PROTOCOLS.index(move.protocol), move.group]) for move in others)
+    sent += min(float(costs.bytes[row, group]) for _, row in ways)
+    if limits.max_bytes is not None and over(sent, limits.max_bytes):
+        yield Breach(MOST_BYTES, limits.max_bytes, sent, sent, None, "more would be transferred")
+
+
+def _of_loads(planned: Planned, group: int, node: int) -> Iterator[Breach]:
+    """Loads afterwards, of the node and of the one that it would be on otherwise, and in the phase of its move."""
+    problem, move, load = planned.problem, planned.moved.get(group), float(planned.problem.load[group])
+    name, there = problem.nodes[node], float(planned.load[node]) + load
+    ceiling, upper = float(problem.ceiling[node]), float(problem.upper[node])
+    if problem.hosts[node] or node == problem.home[group]:
+        if over(there, ceiling):
+            yield Breach(CAPACITY, ceiling, there, there, None, f"{name} would be overloaded")
+        elif over(there, upper):
+            yield Breach(BALANCE, upper, there, there, None, f"{name} would have more than its share")
+    chosen = int(problem.home[group]) if move is None else move.target
+    left, least = float(planned.load[chosen]) - load, float(problem.lower[chosen])
+    if over(least, left):
+        rule = FILLED if problem.added[chosen] else BALANCE
+        yield Breach(rule, least, left, left, None, f"{problem.nodes[chosen]} would have less than its share")
+    if move is None or node == problem.home[group]:
+        return
+    begin = planned.stated[group].phase
+    peak = max((float(during[node]) for during in planned.during[begin:]), default=0.0) + load
+    limit = float(problem.transient[node])
+    if over(peak, limit):
+        yield Breach(PHASE_CAPACITY, limit, peak, peak, None, f"{name} would be overloaded from phase {begin} on")
+
+
+def _of_memory(planned: Planned, group: int, node: int) -> Iterator[Breach]:
+    problem, move = planned.problem, planned.moved.get(group)
+    before, after = (float(used[node]) for used in planned.memory)
+    way = next(iter(_ways(problem, group, node)), None)
+    copies = surviving_copies(problem, group, None if way is None else Migration(group, node, way))
+    holds = planned.copies[group], (int(problem.home[group]) if move is None else move.target,)
+    more = 1 + (node in copies) - sum(node in nodes for nodes in holds)
+    used, limit = after + more * float(problem.state[group]), float(problem.memory[node])
+    if np.isfinite(limit) and over(used, limit) and over(used, before):
+        yield Breach(MEMORY, limit, used, used, None, f"{problem.nodes[node]} has not the memory")

@@ -1,1 +1,1 @@
-"""How many tasks bottleneck operators get, and with which key ranges on which nodes."""
+"""Scale-outs: which operator is a bottleneck, or soon will be, and how it is split."""

@@ -1,116 +1,132 @@
-"""Cores for new tasks beside the old ones, in two waves: whether given parallelisms fit, and on which nodes."""
+"""Where there is room for new tasks, which operators are a job, and what jobs are worth."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 
-from ftplan.metrics.scaling_problem import ScalingProblem
-from ftplan.model.tolerances import ROUNDING, TINY
-from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.choices import Sizes
-
-#: Nodes of the tasks of operators, by their numbers.
-Placed = dict[int, tuple[int, ...]]
+from ftplan.model.cluster import Cluster, Placement
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
+from ftplan.model.units import MB
+from ftplan.planners.deployed import Copies
 
 
-class Room:
-    """What is free for the new tasks of a problem."""
+class ClusterRoom(NamedTuple):
+    """What nodes have for new tasks; N nodes by their position in the cluster, none without one.
 
-    def __init__(self, problem: ScalingProblem) -> None:
-        self.problem = problem
-        self._held: dict[int, FloatArray] = {}
-        self.cpu: FloatArray = np.array([item.cpu for item in problem.operators])
-        self.now: IntArray = np.array([item.parallelism for item in problem.operators], dtype=np.int64)
-        self.total = float(self.cpu @ self.now)
-        limits = problem.limits
-        most = [limits.free_cpu, None if limits.quota is None else limits.quota - self.total]
-        #: Cores that the new tasks of the first wave may take, all together; inf for no limit.
-        self.cores = min((value for value in most if value is not None), default=np.inf)
+    Attributes
+    ----------
+    free
+        (N,) cores.
+    memory_per_core
+        (N,) bytes, inf where unknown.
+    least_memory_per_core
+        On a node that accepts tasks, whichever it is.
+    now
+        Nodes of the tasks of each operator, by position in the topology, () where unknown.
+    """
 
-    def short(self, sizes: Sizes, more: float = 0.0) -> bool:
-        """Return whether new tasks need more cores than there are with *more*, nodes aside."""
-        needed = sum(self.cpu[i] * tasks for i, tasks in sizes.items())
-        return bool(needed > self.cores + more + ROUNDING * max(1.0, abs(self.cores) if self.cores < np.inf else 0.0))
+    free: FloatArray
+    memory_per_core: FloatArray
+    least_memory_per_core: float
+    now: tuple[tuple[int, ...], ...]
 
-    def freed(self, smaller: Sizes) -> float:
-        """Return the cores that are free once operators are scaled in."""
-        return float(sum(self.cpu[i] * (self.now[i] - tasks) for i, tasks in smaller.items()))
 
-    def most(self, smaller: Sizes) -> list[int]:
-        """Return how many new tasks of each operator there may be at most, (O,), if all that can be is scaled in."""
-        cores = np.full(len(self.cpu), self.cores + self.freed(smaller))
-        tasks = np.floor(cores / np.maximum(self.cpu, TINY) + ROUNDING * self.now.sum())
-        if self.problem.nodes:
-            free = self.problem.free.astype(np.float64)
-            for i in smaller:
-                self.give_back(i, free)
-            whole = np.floor(np.maximum(free, 0.0)[:, None] / np.maximum(self.cpu, TINY) + ROUNDING * len(free))
-            tasks = np.minimum(tasks, whole.sum(axis=0))
-        return [int(min(count, item.most)) for count, item in zip(tasks, self.problem.operators, strict=True)]
+def room(topology: Topology, cluster: Cluster | None) -> ClusterRoom:
+    """Return what nodes that accept tasks have free beside the placement's tasks, active replicas and foreign work."""
+    if cluster is None:
+        return ClusterRoom(np.zeros(0), np.zeros(0), math.inf, tuple(() for _ in topology.operators))
+    standing = Placement() if cluster.placement is None else cluster.placement
+    now = tuple(tuple(cluster.position[node] for node in standing.tasks.get(o.id, ())) for o in topology.operators)
+    used = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64)
+    for operator, nodes in zip(topology.operators, now, strict=True):
+        if nodes:
+            np.add.at(used, list(nodes), operator.cpu)
+        for index, node in enumerate(standing.replicas.get(operator.id, ())):
+            if node is not None:
+                used[cluster.position[node]] += operator.cpu[index]
+    accepting = cluster.accepting("tasks")
+    memory = np.array([math.inf if n.memory_mb is None else n.memory_mb * MB for n in cluster.nodes])
+    per_core = np.divide(memory, cluster.cpu, out=np.full(len(memory), math.inf), where=cluster.cpu > 0.0)
+    least = float(per_core[accepting].min(initial=math.inf))
+    return ClusterRoom(np.where(accepting, np.maximum(cluster.cpu - used, 0.0), 0.0), per_core, least, now)
 
-    def placed(self, smaller: Sizes, others: Sizes) -> Placed | None:
-        """Return nodes for all tasks, () each without a cluster; None where cores are short, or no nodes were seen.
 
-        Large tasks first, spread over nodes; where that fails packed as closely as can be. Cost O(tasks x nodes).
-        """
-        if self.short(smaller) or self.short(others, self.freed(smaller)):
-            return None
-        if not self.problem.nodes:
-            return dict.fromkeys((*smaller, *others), ())
-        for spread in (True, False):
-            free = self.problem.free.astype(np.float64)
-            placed = self._put_all(smaller, free, spread)
-            if placed is None:
-                continue
-            for i in smaller:
-                self.give_back(i, free)
-            rest = self._put_all(others, free, spread)
-            if rest is not None:
-                return {**placed, **rest}
-        return None
+def task_memory(graph: TaskGraph, place: ClusterRoom, asked: float | None) -> FloatArray:
+    """Return the bytes that each task may hold, (T,), inf where unknown.
 
-    def _put_all(self, sizes: Sizes, free: FloatArray, spread: bool) -> Placed | None:
-        placed: Placed = {}
-        for i in sorted(sizes, key=lambda i: (-self.cpu[i], i)):
-            nodes = self.put(i, sizes[i], free, spread)
-            if nodes is None:
-                return None
-            placed[i] = nodes
-        return placed
+    As *asked*, else as much of its node's memory as it has of its cores; on a node that is not known, the least that
+    that is on any.
+    """
+    if asked is not None:
+        return np.full(graph.tasks, asked)
+    per_core = np.full(graph.tasks, place.least_memory_per_core)
+    for i, nodes in enumerate(place.now):
+        if nodes:
+            per_core[graph.slice_of(i)] = place.memory_per_core[list(nodes)]
+    cpu = graph.per_task("cpu")
+    return np.asarray(np.multiply(cpu, per_core, out=np.full(graph.tasks, math.inf), where=cpu > 0.0))
 
-    def give_back(self, operator: int, free: FloatArray) -> None:
-        """Add the cores of the tasks that an operator has now to what is free, (N,)."""
-        np.add.at(free, np.array(self.problem.now[operator], dtype=np.int64), self.cpu[operator])
 
-    def put(self, operator: int, tasks: int, free: FloatArray, spread: bool = True) -> tuple[int, ...] | None:
-        """Return nodes for the tasks of an operator, and take their cores from *free*, (N,); None where some have none.
+def new_task_memory(cpu: float, place: ClusterRoom, asked: float | None) -> float:
+    """Return the bytes that a new task of so many cores may hold wherever it goes, inf where unknown."""
+    if asked is not None:
+        return asked
+    return cpu * place.least_memory_per_core if cpu > 0.0 else math.inf
 
-        With *spread* on nodes that hold checkpoints of it, then where fewest of its tasks are, then where most is left;
-        else where least is left.
-        """
-        cpu, left = self.cpu[operator], free.copy()
-        held, count = self._checkpointed(operator), np.zeros(len(free))
-        nodes: list[int] = []
-        for _ in range(tasks):
-            fits = left >= cpu - ROUNDING * max(1.0, cpu)
-            if not fits.any():
-                return None
-            if spread:
-                node = int(np.lexsort((-left, count, -held / (count + 1.0), ~fits))[0])
-            else:
-                node = int(np.argmin(np.where(fits, left, np.inf)))
-            nodes.append(node)
-            left[node] -= cpu
-            count[node] += 1.0
-        free[:] = left
-        return tuple(nodes)
 
-    def _checkpointed(self, operator: int) -> FloatArray:
-        """Return the bytes of an operator's state of which each node holds checkpoints, (N,); summed up once."""
-        if operator not in self._held:
-            item, held = self.problem.operators[operator], np.zeros(len(self.problem.nodes))
-            for nodes, size in zip(item.copies, item.state_bytes.tolist(), strict=False):  # no copies may be known
-                for node in nodes:
-                    held[node] += size
-            self._held[operator] = held
-        return self._held[operator]
+def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tuple[tuple[int, ...], ...]:
+    """Return the nodes that hold a checkpoint of each key group, ascending; () without any."""
+    held = copies.get(operator.id, ())
+    if cluster is None or not operator.key_groups or not any(held):
+        return ()
+    return tuple(tuple(sorted(cluster.position[node] for node in nodes)) for nodes in held)
+
+
+@lru_cache(maxsize=1)  # one topology, so that what is kept of it is met again
+def by_id(topology: Topology) -> Topology:
+    """Return the same topology with its operators sorted by id as text."""
+    order = sorted(range(len(topology.operators)), key=lambda i: topology.operators[i].id)
+    place = {old: new for new, old in enumerate(order)}
+    edges = (replace(edge, source=place[edge.source], target=place[edge.target]) for edge in topology.edges)
+    return replace(topology, operators=tuple(topology.operators[i] for i in order), edges=tuple(edges))
+
+
+def jobs_of(topology: Topology) -> IntArray:
+    """Return the job of each operator, (operators,): a connected part, numbered in the order of the operators."""
+    root = list(range(len(topology.operators)))
+
+    def top(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for edge in topology.edges:
+        root[top(edge.source)] = top(edge.target)
+    number: dict[int, int] = {}
+    return np.array([number.setdefault(top(i), len(number)) for i in range(len(root))], dtype=np.int64)
+
+
+def job_weights(topology: Topology, output: FloatArray) -> FloatArray:
+    """Return the share of each job in the value of all output, (J,): records/s of outputs times their priority.
+
+    Parameters
+    ----------
+    output
+        Records/s that each operator puts out, (operators,), by position; only those of outputs count. Jobs weigh by
+        priority alone where no output has any.
+    """
+    job = jobs_of(topology)
+    flags = np.array([operator.output for operator in topology.operators])
+    priority = np.array([float(operator.priority.mean()) for operator in topology.operators])
+    for rate in (np.nan_to_num(output), np.ones(len(output))):
+        value = np.bincount(job, np.where(flags, rate * priority, 0.0))
+        if value.sum() > 0.0:
+            return np.asarray(value / value.sum())
+    return np.full(int(job.max()) + 1, 1.0 / (int(job.max()) + 1))

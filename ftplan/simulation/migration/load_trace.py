@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ftplan.metrics.migration_costs import DIRECT, PROTOCOLS, MigrationSetting
-from ftplan.metrics.rebalance_problem import Migration, NewCopy, RebalanceProblem
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.rebalance.migration_costs import DIRECT, PROTOCOLS, MigrationSetting
+from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem
 
 #: Nodes of the copies of each key group, ascending, (K,).
 CopyPlaces = tuple[tuple[int, ...], ...]
@@ -65,7 +65,7 @@ class PeriodFigures(NamedTuple):
         CopyPlaces of key groups on overloaded nodes before the moves; those of them whose host could take the key group
         without being overloaded ([Madsen2015], figure 8).
     by_protocol
-        Moves by protocol, in the order of :data:`ftplan.metrics.migration_costs.PROTOCOLS`.
+        Moves by protocol, in the order of :data:`ftplan.planners.rebalance.migration_costs.PROTOCOLS`.
     latency_s, completion_s
         Sum over the moves, each as if it were the only one.
     bytes

@@ -13,7 +13,7 @@ from typing import Final
 from simpy import Environment
 from simpy.events import ProcessGenerator
 
-from ftplan.metrics.migration_costs import CPA, CPAL, DIRECT, FETCH, LAZY, RECOVER
+from ftplan.planners.rebalance.migration_costs import CPA, CPAL, DIRECT, FETCH, LAZY, RECOVER
 from ftplan.simulation.engine.clock import after
 from ftplan.simulation.migration.group import GroupOutput, GroupRecord, GroupState
 from ftplan.simulation.migration.parts import GroupMessage, Upstream

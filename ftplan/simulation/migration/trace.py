@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.metrics.checkpoint_use import usable_copies
-from ftplan.metrics.migration_costs import PROTOCOLS, migration_costs
-from ftplan.metrics.node_load import NodeLoad
-from ftplan.metrics.rebalance_effects import places_after, surviving_copies
-from ftplan.metrics.rebalance_problem import Migration, RebalanceProblem
+from ftplan.model.measures.node_load import NodeLoad
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.planners.allocate_checkpoints.checkpoint_use import usable_copies
+from ftplan.planners.rebalance.effects import places_after, surviving_copies
+from ftplan.planners.rebalance.migration_costs import PROTOCOLS, migration_costs
+from ftplan.planners.rebalance.problem import Migration, RebalanceProblem
 from ftplan.simulation.migration.load_trace import (
     AdaptationPolicy,
     AdaptationTrace,
@@ -32,7 +32,7 @@ def adapted(problem: RebalanceProblem, trace: LoadTrace, policy: AdaptationPolic
     At the begin of each period upkeep may move copies. Then the load of the period is seen; where it is above the
     ceiling of a node the policy moves key groups, at the costs of the period's rates; what it does not move stays.
     After an assisted move key group and copy have swapped places, after a direct one the old host keeps the fresh copy
-    (:func:`ftplan.metrics.rebalance_effects.surviving_copies`). The next period begins with what is left.
+    (:func:`ftplan.planners.rebalance.effects.surviving_copies`). The next period begins with what is left.
 
     The moves of a period are made at once: neither their order nor the load while they are under way is simulated.
     Cost O(P (N + K + copies)) beside the policy.

@@ -1,7 +1,7 @@
 """Load that moves to a neighbour, nodes that join since nobody can take more, and nodes that leave.
 
-[Kumbhare2015], VI; who asks whom is :mod:`ftplan.metrics.ring_negotiation`. A node joins or leaves when all copies are
-made that the ring afterwards has, not only those of what moves, so that no failure meanwhile loses anything.
+[Kumbhare2015], VI; who asks whom is :mod:`ftplan.planners.peer_ring.negotiation`. A node joins or leaves when all
+copies are made that the ring afterwards has, not only those of what moves, so that no failure meanwhile loses anything.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ftplan.metrics.ring_changes import scaled_out, without
-from ftplan.metrics.ring_negotiation import Request, Watch, negotiated
-from ftplan.metrics.ring_problem import Thresholds
 from ftplan.model.topology import FloatArray
+from ftplan.planners.peer_ring.changes import scaled_out, without
+from ftplan.planners.peer_ring.negotiation import Request, Watch, negotiated
+from ftplan.planners.peer_ring.problem import Thresholds
 from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.membership import Membership
 from ftplan.simulation.ring.setting import Leave

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ftplan.metrics.ring import Ring
 from ftplan.model.topology import IntArray
+from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.membership import Membership

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ftplan.metrics.ring import Ring
 from ftplan.model.topology import BoolArray, IntArray
+from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.engine.clock import after
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.world import Change, World

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.metrics.ring import Ring
 from ftplan.model.topology import FloatArray
+from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.audit import Audit
 from ftplan.simulation.ring.setting import SimulatedRing

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_problem import Thresholds
 from ftplan.model.topology import FloatArray
+from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.ring import Ring
 
 
 class Surge(NamedTuple):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from simpy import Environment
 
-from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_problem import Event
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.peer_ring.problem import Event
+from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.copies import Copies
 from ftplan.simulation.ring.mapper import Mapper, View

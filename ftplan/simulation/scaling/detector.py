@@ -9,8 +9,8 @@ import numpy as np
 from simpy import Environment
 from simpy.events import ProcessGenerator
 
-from ftplan.metrics.scaling_problem import State
 from ftplan.model.topology import FloatArray
+from ftplan.planners.scale_out.problem import State
 from ftplan.simulation.engine.clock import data_timeout
 from ftplan.simulation.scaling.operator_run import OperatorRun
 from ftplan.simulation.scaling.setting import Detection

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ftplan.metrics.scaling_problem import State
 from ftplan.model.topology import FloatArray
+from ftplan.planners.scale_out.problem import State
 
 Ranges = tuple[tuple[int, int], ...]
 Technique = Literal["active-backup", "checkpoint", "assisted"]

@@ -18,7 +18,7 @@ from ftplan.simulation.migration.parts import Upstream
 from ftplan.simulation.migration.protocol import MigrationProtocol
 from ftplan.simulation.migration.protocols import PROTOCOLS, CpalMigration
 from tests.api.migrating.message_cases import MOVES, by_hand
-from tests.api.rebalance.cases import JOB, job, statistics
+from tests.planners.rebalance.cases import JOB, job, statistics
 
 
 def simulated(plan: Any, **options: Any) -> MigrationSimulation:

@@ -15,10 +15,10 @@ from ftplan.api.migrating.options import ALLOCATIONS, MigrationSimulationOptions
 from ftplan.api.migrating.trace import TraceScene, trace_scene
 from ftplan.errors import FtplanError
 from ftplan.io.simulations.document import load_simulation
-from ftplan.metrics.allocation_score import allocation_score
-from ftplan.metrics.checkpoint_objective import CheckpointObjective
 from ftplan.model.cluster import Node
 from ftplan.model.plan import InputFile, Warn
+from ftplan.planners.allocate_checkpoints.metrics import allocation_score
+from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.simulation.migration.load_trace import AdaptationPolicy
 from ftplan.simulation.migration.trace import adapted
 from tests.api.migrating.trace_cases import AT_THE_CEILING, MB, against_each_other, day, job

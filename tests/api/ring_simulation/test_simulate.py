@@ -14,8 +14,8 @@ from ftplan.api.ring_simulation.pieces import cut
 from ftplan.api.ring_simulation.scene import scene_of
 from ftplan.errors import FtplanError
 from ftplan.io.simulations.document import load_simulation
-from ftplan.metrics.ring import Ring
 from ftplan.model.problem import Problem
+from ftplan.planners.peer_ring.ring import Ring
 
 Document = dict[str, Any]
 TOPOLOGY: Document = {

@@ -14,7 +14,7 @@ import ftplan
 from ftplan.api.simulating.job import JobOptions, node_cores, running_job
 from ftplan.errors import FtplanError
 from ftplan.io.recovery_costs_file import load_recovery_costs
-from ftplan.metrics.recovery_time import input_rate
+from ftplan.model.measures.recovery_time import input_rate
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from tests.api.simulating.cases import COSTS, TOPOLOGY, problem, scene

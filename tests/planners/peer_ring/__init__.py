@@ -1,1 +1,1 @@
-"""Planners of peer rings."""
+"""Peer rings from files, and judged."""

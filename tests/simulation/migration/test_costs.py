@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.metrics.migration_costs import PROTOCOLS, MigrationSetting, migration_costs
-from ftplan.metrics.migration_messages import cpa_costs, cpal_costs, direct_costs
 from ftplan.model.units import MB
+from ftplan.planners.rebalance.migration_costs import PROTOCOLS, MigrationSetting, migration_costs
+from ftplan.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
 from ftplan.simulation.migration.simulate import simulate_moves
 from tests.simulation.migration.message_cases import in_messages, simulated

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.metrics.migration_costs import PROTOCOLS
-from ftplan.metrics.rebalance_problem import Migration, NewCopy, RebalanceProblem
-from ftplan.planners.rebalance.new_copies import new_copies
-from ftplan.planners.rebalance.pairing import paired
+from ftplan.planners.rebalance.algorithms.new_copies import new_copies
+from ftplan.planners.rebalance.algorithms.pairing import paired
+from ftplan.planners.rebalance.migration_costs import PROTOCOLS
+from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem
 from ftplan.simulation.migration.load_trace import AdaptationPolicy
 from ftplan.simulation.migration.trace import adapted
 from tests.simulation.migration.cases import SETTING, problem, relieve, trace

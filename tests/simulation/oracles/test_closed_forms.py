@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ftplan.api.simulating.job import JobOptions, running_job
 from ftplan.generators.knobs import TopologyKnobs
 from ftplan.generators.topology import topology
-from ftplan.metrics.recovery_time import RecoveryParameters, recovery_time
+from ftplan.model.measures.recovery_time import RecoveryParameters, recovery_time
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.metrics.recovery_time import RecoveryParameters, recovery_time
+from ftplan.model.measures.recovery_time import RecoveryParameters, recovery_time
 from ftplan.model.units import MB
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.series import query_series

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.metrics.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.setting import RingTiming, SimulatedRing
 
 #: L_n of all cases; clocks differ by nearly as much, and messages take up to it.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.metrics.ring_changes import balanced, scaled_out, without
-from ftplan.metrics.ring_problem import Thresholds
+from ftplan.planners.peer_ring.changes import balanced, scaled_out, without
+from ftplan.planners.peer_ring.problem import Thresholds
 from ftplan.simulation.ring.setting import Leave, NodeFailure, Surge
 from ftplan.simulation.ring.simulate import simulate_ring
 from tests.simulation.ring.cases import BOUND_S, ring

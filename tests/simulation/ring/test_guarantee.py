@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.metrics.ring import Ring
-from ftplan.metrics.ring_problem import Thresholds
+from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.outcome import RingOutcome
 from ftplan.simulation.ring.setting import Leave, NodeFailure, SimulatedRing, Surge

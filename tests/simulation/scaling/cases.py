@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.metrics.fuzzy_inference import DEFAULT_RULES, scores
-from ftplan.metrics.scaling_effects import even_ranges
-from ftplan.metrics.scaling_states import Thresholds, timeline
 from ftplan.model.topology import FloatArray
+from ftplan.planners.scale_out.effects import even_ranges
+from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, scores
+from ftplan.planners.scale_out.states import Thresholds, timeline
 from ftplan.simulation.scaling.setting import (
     BatchedLoad,
     Detection,

@@ -1,0 +1,223 @@
+"""``ftplan check``: whether files can be read, and what they hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ftplan.errors import FtplanError
+from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
+from ftplan.io.cluster_file import load_cluster
+from ftplan.io.collected.collection_file import CollectionHead, load_collection
+from ftplan.io.collected.prometheus_mapping import load_mapping
+from ftplan.io.configuration import read_configuration
+from ftplan.io.documents import Document, display_name, read_document
+from ftplan.io.evaluation_file import load_evaluation
+from ftplan.io.failure_file import load_failure
+from ftplan.io.plan_file import load_plan
+from ftplan.io.recovery_costs_file import load_recovery_costs
+from ftplan.io.simulations.document import load_simulation
+from ftplan.io.stats_store import load_stats
+from ftplan.io.topology_file import load_topology
+from ftplan.io.validation import FORMATS, Loaded, check_envelope
+from ftplan.io.what_if_file import WhatIfModel, load_what_if
+from ftplan.io.what_if_result import load_what_if_result
+from ftplan.model.cluster import Cluster
+from ftplan.model.engines.prometheus import QueryMapping
+from ftplan.model.failure import Failure
+from ftplan.model.kinds import row
+from ftplan.model.measures.key_group_series import key_group_series
+from ftplan.model.measures.measured_topology import measured_topology
+from ftplan.model.plan import Plan, Warn
+from ftplan.model.problem import StatsTables
+from ftplan.model.recovery_costs import RecoveryCosts
+from ftplan.model.topology import Topology
+from ftplan.planners.scale_out.fuzzy_inference import FuzzyRules
+from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
+
+#: Files are read in this order, so that each can be held against those before it.
+_ORDER = (
+    "topology",
+    "cluster",
+    "failure",
+    "stats",
+    "plan",
+    "evaluation",
+    "what-if",
+    "what-if-result",
+    "recovery-costs",
+    "bottleneck-rules",
+    "checkpoint-interval",
+    "collection",
+    "prometheus-mapping",
+    "simulation",
+    "configuration",
+)
+#: The formats that can be checked, and what they are called here.
+READABLE = {f"ftplan/{name}": name for name in _ORDER}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A valid file: its kind, what messages call it, how many of what it holds, and what deserves a second look."""
+
+    kind: str
+    name: str
+    summary: Mapping[str, int]
+    warnings: tuple[Warn, ...]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was read so far; None also where two files contend."""
+
+    topology: Topology | None = None
+    cluster: Cluster | None = None
+
+
+def check_files(
+    paths: Sequence[str | os.PathLike[str]], leading: Sequence[str | os.PathLike[str]] = ()
+) -> tuple[list[Checked], list[FtplanError]]:
+    """Check several files, in the order given; where one topology (or cluster) is among them, the others against it.
+
+    Of several it is the one that is *leading*, which are some of the files.
+
+    Returns the valid ones and one error for each of the others.
+    """
+    outcomes: dict[int, Checked | FtplanError] = {}
+    opened: list[tuple[int, str, Any]] = []
+    for i, path in enumerate(paths):
+        try:
+            opened.append((i, *_kind_and_source(path)))
+        except FtplanError as error:
+            outcomes[i] = error
+    known = _Known()
+    first = {os.path.realpath(path) for path in leading}
+    led = {i for i, _, _ in opened if os.path.realpath(paths[i]) in first}
+    for i, kind, source in sorted(opened, key=lambda entry: (_ORDER.index(entry[1]), entry[0] not in led)):
+        try:
+            alike = [j for j, other, _ in opened if other == kind]
+            outcomes[i] = _check(kind, source, known, keep=[i] == ([j for j in alike if j in led] or alike))
+        except FtplanError as error:
+            outcomes[i] = error
+    results = [outcomes[i] for i in range(len(paths))]
+    return (
+        [result for result in results if isinstance(result, Checked)],
+        [result for result in results if isinstance(result, FtplanError)],
+    )
+
+
+def _kind_and_source(path: str | os.PathLike[str]) -> tuple[str, Any]:
+    if os.fspath(path) != "-" and Path(path).is_dir():
+        return "stats", path
+    if Path(path).suffix.lower() == ".toml":
+        return "configuration", path
+    document = read_document(path, "ftplan")
+    value = document.value
+    kind = value.get("format") if isinstance(value, Mapping) else None
+    if isinstance(kind, str) and kind in READABLE:
+        return READABLE[kind], document
+    if isinstance(kind, str) and kind in FORMATS:
+        raise FtplanError(f"{document.name}: format: {kind} files are checked with the folder that they are in")
+    check_envelope(document, "ftplan/topology")
+    raise AssertionError("an unknown format passed")
+
+
+def _check(kind: str, source: Any, known: _Known, keep: bool) -> Checked:
+    if kind == "configuration":
+        configuration = read_configuration(Path(source), {}, None)
+        return Checked(kind, display_name(source), {"inputs": len(configuration.inputs)}, ())
+    name = source.name if isinstance(source, Document) else display_name(source)
+    loaded = _load(kind, source, known)
+    summary = _summary(loaded.value, known.topology)
+    warnings = loaded.warnings + loaded.ignored
+    if isinstance(loaded.value, StatsTables) and known.topology is not None:
+        warnings += measured_topology(known.topology, loaded.value).warnings
+    if keep and kind in ("topology", "cluster"):
+        setattr(known, kind, loaded.value)
+    return Checked(kind, name, summary, warnings)
+
+
+def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
+    match kind:
+        case "topology":
+            return load_topology(source)
+        case "cluster":
+            return load_cluster(source, known.topology)
+        case "failure":
+            return load_failure(source, known.topology, known.cluster)
+        case "stats":
+            return load_stats(source)
+        case "plan":
+            return load_plan(source)
+        case "what-if":
+            return load_what_if(source)
+        case "what-if-result":
+            return load_what_if_result(source)
+        case "checkpoint-interval":
+            return load_checkpoint_interval(source)
+        case "collection":
+            return load_collection(source)
+        case "prometheus-mapping":
+            return load_mapping(source)
+        case "recovery-costs":
+            return load_recovery_costs(source)
+        case "bottleneck-rules":
+            return load_bottleneck_rules(source)
+        case "simulation":
+            return load_simulation(source)
+        case _:
+            return load_evaluation(source)
+
+
+def _summary(value: Any, topology: Topology | None) -> dict[str, int]:
+    """Return how many there are of what a file holds."""
+    match value:
+        case Topology():
+            return {
+                "operators": len(value.operators),
+                "tasks": value.task_count,
+                "edges": len(value.edges),
+                "key groups": sum(operator.key_groups or 0 for operator in value.operators),
+                "outputs": sum(operator.output for operator in value.operators),
+            }
+        case Cluster():
+            counts = {"nodes": len(value.nodes), "zones": len({node.zone for node in value.nodes if node.zone})}
+            if value.placement is not None:
+                counts["placed tasks"] = sum(map(len, value.placement.tasks.values()))
+            return counts
+        case Failure():
+            return {"failures": len(value.fail), "arrivals": len(value.arrivals), "scenarios": len(value.scenarios)}
+        case StatsTables():
+            series = key_group_series(value, value.manifest.measures[0], topology)
+            return {
+                "operators": len(value.manifest.operators),
+                "key groups": len(series.key_group),
+                "windows": value.manifest.windows,
+                "tables": len(value.tables),
+            }
+        case Plan():
+            table = row(value.kind).table
+            rows = (value.plan or {}).get(table)
+            return {table: len(rows) if isinstance(rows, list) else 0}
+        case WhatIfModel():
+            return {"cases": len(value.cases), "axes": len(value.grid)}
+        case CollectionHead():
+            return {"options": len(value.options)}
+        case QueryMapping():
+            return {"queries": sum(map(len, value.sections.values()))}
+        case FuzzyRules():
+            return {"inputs": len(value.inputs), "rules": len(value.rules)}
+        case RecoveryCosts():
+            return {"parameters": len(value.estimates)}
+        case {"format": "ftplan/what-if-result"}:
+            return {"cases": len(value["rows"]), "columns": len(value["columns"])}
+        case {"format": "ftplan/checkpoint-interval"}:
+            return {"intervals": len(value["table"])}
+        case {"format": "ftplan/simulation"}:
+            return {name: len(value[name]) for name in ("recoveries", "warnings") if name in value}
+        case _:
+            return {"metrics": len(value["metrics"])}

@@ -1,1 +1,0 @@
-"""Peer rings: options, problem, plan, judge, score, explanation and difference."""

@@ -1,0 +1,294 @@
+"""What can be done with plans of every kind: plan, verify, evaluate, explain, diff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ftplan.errors import FtplanError
+from ftplan.io.options.fields import SELECTORS, PlanSource, checked, quoted
+from ftplan.model.names import parse_selector
+from ftplan.model.plan import Plan, Warn
+from ftplan.model.problem import Problem
+from ftplan.planners import registry
+from ftplan.planners.assessments import Asked, Difference, Evaluation, Explanation, Verification, scored, with_failures
+from ftplan.planners.call_parameters import a_plan, a_problem, call
+from ftplan.planners.fail_under import limits_of, unmet_limits
+from ftplan.planners.judging import judge_envelope, unknown_objective
+from ftplan.planners.kind import KINDS, kind_of
+from ftplan.planners.plan_inputs import load_inputs, stale_inputs
+from ftplan.planners.scenarios import in_each, mean_of, scenarios_of
+
+
+def plan(
+    command: str,
+    problem: Problem,
+    *,
+    algorithm: str | None = None,
+    fail: Iterable[str] = (),
+    **options: Any,
+) -> Plan:
+    """Answer one question about a problem.
+
+    Parameters
+    ----------
+    command
+        The command (``allocate-checkpoints``) or the kind of plan (``checkpoint-allocation``).
+    problem
+        The inputs, as ``ftplan.load`` returns them.
+    algorithm
+        A name that ``ftplan algorithms`` lists; None takes the default, the best that is safe at any size.
+    fail
+        Selectors of what fails, for the kinds of plan that answer a failure.
+    options
+        The command's options, with underscores: ``copies=2, balance="auto", seed=1, time_limit_s=10.0``.
+
+    Returns
+    -------
+    Plan
+        Also where the answer is no: then ``status`` is ``infeasible`` or ``no-plan-in-time`` and ``plan`` is None.
+
+    Raises
+    ------
+    FtplanError
+        If the command, the algorithm or an option is unknown or wrong, the algorithm does not plan for it, or an input
+        is missing.
+    """
+    for name, given in (("command", command), ("algorithm", algorithm)):
+        if not isinstance(given, str) and (given is not None or name == "command"):
+            raise FtplanError(f"{name}: {quoted(given)} is not the name of one")
+    problem, planner = a_problem(problem), registry.row(command, algorithm)
+    kind = kind_of(planner.kind)
+    if kind.row.answers_failure:
+        options["fail"] = fail
+    elif checked(planner.command, {"fail": SELECTORS}, {"fail": fail})["fail"]:
+        raise FtplanError(f"{planner.command} plans for no failure in particular: leave out fail, or use evaluate")
+    asked = kind.options.of(planner.command, options)
+    asked.check_algorithm(planner.name, [row.name for row in registry.rows(planner.kind)])
+    return kind.make(problem, planner, asked)
+
+
+def verify(
+    plan: Plan | PlanSource,
+    problem: Problem | None = None,
+    *,
+    strict: bool = False,
+    ignore_stale: bool = False,
+    fail: Iterable[str] = (),
+    prove: bool = False,
+    time_limit_s: float = 60.0,
+) -> Verification:
+    """Hold a plan to the rules that it names (*strict*: to all), to its inputs, and to what it states.
+
+    What follows from plan and inputs is recomputed: objective, gap, scale and status, the summary, moves and other
+    changes, derived options. ``not_recomputed`` names what the plan states beside these. A plan made by hand may leave
+    out everything but its kind and body: what it does not state is not judged.
+
+    Codes of violations are those of the kind, ``STALE_INPUT`` for an input whose hash changed, ``UNKNOWN_RULE``,
+    ``STATUS_DIFFERS``, ``OBJECTIVE_DIFFERS``, ``GAP_DIFFERS``, ``SUMMARY_DIFFERS``, ``OPTION_DIFFERS``,
+    ``CHANGES_DIFFER``.
+
+    Parameters
+    ----------
+    plan
+        A plan, the path of one, or its document.
+    problem
+        None loads the inputs that the plan names.
+    strict
+        Hold it to every rule that its kind knows, not only to those that it names.
+    ignore_stale
+        Let inputs have changed since the plan was made.
+    fail
+        Selectors of what fails, besides the failure of *problem* and the plan's own.
+    prove
+        Plan again to judge what cannot be recomputed.
+    time_limit_s
+        With *prove*: seconds for each planner.
+
+    Returns
+    -------
+    Verification
+        ``valid``, and ``violations`` with their codes.
+
+    Raises
+    ------
+    FtplanError
+        If the plan is of a kind that cannot be verified yet, or an input is missing.
+    """
+    plan, problem = _both(plan, problem)
+    given = {"strict": strict, "ignore_stale": ignore_stale, "prove": prove, "time_limit_s": time_limit_s}
+    named = call("verify", fail=fail, **given)["fail"]
+    kind = kind_of(plan.kind, "verify")
+    judges, warnings = kind.judges, problem.warnings
+    if named and not kind.row.answers_failure:
+        what = f"a {plan.kind.replace('-', ' ')}"
+        text = f"{what} keeps its rules or not whatever fails: evaluate scores it under a failure"
+        warnings += (Warn("FAILURE_IGNORED", text),)
+    elif named:
+        plan = with_failures(plan, named)
+    violations = [] if ignore_stale else stale_inputs(plan, problem)
+    violations += judge_envelope(plan, judges.rules)
+    rules: tuple[str, ...] = ()
+    left: tuple[str, ...] = ("infeasible",) if plan.infeasible is not None else ()
+    if plan.plan is None:
+        if plan.objective is not None and plan.objective.name not in judges.objectives:
+            violations.append(unknown_objective(plan.objective, judges.objectives))
+        judged = judges.question(plan, problem)
+    else:
+        # Rules that nobody knows are said above, and no judge knows what to do with them.
+        known = None if plan.rules is None else tuple(rule for rule in plan.rules if rule in judges.rules)
+        judged = judges.answer(replace(plan, rules=known), problem, strict)
+        rules = judged.rules
+    violations += judged.violations
+    left = (*left, *judged.not_recomputed)
+    if plan.objective is not None and plan.objective.bound is not None:
+        left = ("bound", *left)
+    if prove:
+        from ftplan.api.proof import prove as proof
+
+        more, left = proof(plan, problem, kind, left, valid=not violations, time_limit_s=time_limit_s)
+        violations += more
+    return Verification(tuple(dict.fromkeys(violations)), rules, warnings, tuple(dict.fromkeys(left)))
+
+
+def evaluate(
+    plan: Plan | PlanSource,
+    problem: Problem | None = None,
+    *,
+    fail: Iterable[str] = (),
+    load: str | None = None,
+    capacity_per_core: float | None = None,
+    overload: float | None = None,
+    fail_under: Iterable[str] = (),
+) -> Evaluation:
+    """Score a plan on the statistics of *problem*, which need not be those it was made from.
+
+    Where the failure has ``scenarios`` the plan is scored in each of them, with what fails besides, and a metric is
+    the mean over them, weighted by probability over the sum of all probabilities: the value expected if one of them
+    happens. A metric that is undefined in one of them is undefined.
+
+    Parameters
+    ----------
+    plan
+        A plan, the path of one, or its document.
+    problem
+        None loads the inputs that the plan names.
+    fail
+        Selectors of what fails, besides the problem's failure file.
+    load
+        The load measure; None takes the plan's own, else ``records``.
+    capacity_per_core, overload
+        When a node is overloaded; None takes the plan's own, so that a plan is judged on other statistics with the
+        machines that it was made for. Without any, capacity is such that mean utilisation is 0.7.
+    fail_under
+        Limits ``METRIC=VALUE``; those not met are listed in the answer.
+
+    Returns
+    -------
+    Evaluation
+        ``evaluation["METRIC"]`` is a score.
+
+    Raises
+    ------
+    FtplanError
+        If the plan holds no answer, is of a kind that has no metrics yet, names what the problem does not have, or
+        a metric is unknown.
+    """
+    plan, problem = _both(plan, problem)
+    given = {"load": load, "capacity_per_core": capacity_per_core, "overload": overload}
+    asked = call("evaluate", fail=fail, fail_under=fail_under, **given)
+    kind = kind_of(plan.kind, "evaluate")
+    _require_answer(plan, f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
+    limits, renamed = limits_of(asked["fail_under"], plan.kind)
+    question = Asked(asked["fail"], load, capacity_per_core, overload)
+    each = in_each(kind, plan, problem, question, scenarios_of(plan, problem, question, kind.row))
+    scores = mean_of(each) if each else kind.score(plan, problem, question)
+    metrics = scored(plan.kind, scores.values)
+    return Evaluation(
+        plan.kind,
+        metrics,
+        scores.failures,
+        problem.inputs,
+        unmet_limits(metrics, limits),
+        tuple(dict.fromkeys((*problem.warnings, *renamed, *scores.warnings))),
+        tuple(scenario for scenario, _ in each),
+    )
+
+
+def explain(
+    plan: Plan | PlanSource, problem: Problem | None = None, selector: str = "", *, fail: Iterable[str] = ()
+) -> Explanation:
+    """Explain one part of a plan: a key group's copies, what lies on a node, and so on by kind.
+
+    Parameters
+    ----------
+    plan
+        A plan, the path of one, or its document.
+    problem
+        None loads the inputs that the plan names.
+    selector
+        Which part: ``key-group:join/17``, ``node:n1``, ``task:join/3``.
+    fail
+        Selectors of what fails besides the failure of *problem* and the plan's own.
+
+    Returns
+    -------
+    Explanation
+        What was chosen, and why every other candidate was not.
+
+    Raises
+    ------
+    FtplanError
+        If the plan holds no answer or is of a kind that cannot be explained yet, or the selector is of another kind
+        or names what the plan does not have.
+    """
+    plan, problem = _both(plan, problem)
+    asked = call("explain", selector=selector, fail=fail)
+    kind = kind_of(plan.kind, "explain")
+    _require_answer(plan, f"there is nothing to explain: the plan's status is {plan.status} ({plan.reason})")
+    judged = with_failures(plan, asked["fail"]) if asked["fail"] else plan
+    return kind.explain(judged, problem, parse_selector(asked["selector"]))
+
+
+def diff(before: Plan | PlanSource, after: Plan | PlanSource, problem: Problem | None = None) -> Difference:
+    """Compare two plans of one kind.
+
+    Parameters
+    ----------
+    before, after
+        Plans, the paths of them, or their documents.
+    problem
+        Tells how much state moves, where the kind has any to move.
+
+    Returns
+    -------
+    Difference
+        ``changed``, and ``changes``: what the second plan changes in the cluster, instead of the first.
+
+    Raises
+    ------
+    FtplanError
+        If the kinds differ, are of a kind that cannot be compared yet, or a plan holds no answer.
+    """
+    before, after = a_plan(before), a_plan(after)
+    problem = None if problem is None else a_problem(problem)
+    if before.kind != after.kind:
+        raise FtplanError(f"cannot compare a {before.kind} with a {after.kind}: both plans must be of one kind")
+    kind = kind_of(before.kind, "diff")
+    for plan, which in ((before, "first"), (after, "second")):
+        _require_answer(plan, f"the {which} plan holds no answer: its status is {plan.status} ({plan.reason})")
+    return kind.diff(before, after, problem)
+
+
+def _both(plan: Plan | PlanSource, problem: Problem | None) -> tuple[Plan, Problem]:
+    """Return a plan and its problem, both checked; without a problem that of the inputs which the plan names."""
+    plan = a_plan(plan)
+    if problem is None and plan.kind in KINDS:
+        return plan, load_inputs(plan)
+    return plan, a_problem(problem)
+
+
+def _require_answer(plan: Plan, otherwise: str) -> None:
+    if plan.plan is None:
+        raise FtplanError(otherwise)

@@ -1,1 +1,0 @@
-"""Rebalances: moving key groups over the checkpoints that are already there."""

@@ -1,0 +1,107 @@
+"""The answer to which interval between checkpoints loses least."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import ftplan
+from ftplan.costs.interval_formula import LostTime
+from ftplan.io.checkpoint_interval_file import FORMAT
+from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CheckpointInterval:
+    """What each interval loses, and the best of those that keep the limit on recoveries.
+
+    Rows are ``{name, interval_s, recovery_s, checkpoint_s_per_hour, recovery_s_per_hour, lost_s_per_hour}``.
+
+    Attributes
+    ----------
+    asked
+        What the answer rests on: ``checkpoint_cost_s``, ``failures_per_day``, ``records_s``, ``state_bytes``,
+        ``max_recovery_s``.
+    best
+        None where no interval keeps the limit.
+    unlimited
+        The best without the limit.
+    limited
+        Whether the limit binds.
+    longest_s
+        The longest interval that keeps the limit, None without a limit and where none does.
+    shortest_s
+        The shortest interval at which the job keeps up with its input.
+    smallest_recovery_s
+        What a recovery takes then.
+    table
+        Intervals from short to long; those of other formulas, the best and the present one have a name.
+    sensitivity
+        ``{parameter, limit, value, interval_s, lost_s_per_hour, regret_s_per_hour}``: the best interval where one
+        parameter is at a limit of its confidence, and what the chosen interval loses beyond it there; nulls where the
+        job does not keep up, no interval keeps the limit, or the chosen one does not.
+    inputs
+        Role, path and hash of each input.
+    warnings
+        What deserves a second look.
+    model
+        What was minimised.
+    """
+
+    asked: Mapping[str, Any]
+    best: Row | None
+    unlimited: Row
+    limited: bool
+    longest_s: float | None
+    shortest_s: float
+    smallest_recovery_s: float
+    table: tuple[Row, ...]
+    sensitivity: tuple[Row, ...]
+    inputs: tuple[InputFile, ...]
+    warnings: tuple[Warn, ...]
+    model: LostTime = field(repr=False)
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no interval, or where the limit binds; None where neither."""
+        limit = self.asked["max_recovery_s"]
+        if self.best is None:
+            return (
+                f"no interval keeps recoveries within {limit:g} s: at {self.shortest_s:.6g} s, the shortest at which "
+                f"the job keeps up, one takes {self.smallest_recovery_s:.6g} s"
+            )
+        if self.limited:
+            return (
+                f"recoveries within {limit:g} s bind: {self.unlimited['interval_s']:.6g} s would lose "
+                f"{self.best['lost_s_per_hour'] - self.unlimited['lost_s_per_hour']:.3g} s an hour less, with "
+                f"recoveries of {self.unlimited['recovery_s']:.6g} s"
+            )
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document, format ``ftplan/checkpoint-interval``."""
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "tool_version": ftplan.__version__,
+            "inputs": [item.to_dict() for item in self.inputs],
+            "status": "infeasible" if self.best is None else "optimal",
+            "reason": self.reason,
+            "asked": dict(self.asked),
+            "best": None if self.best is None else dict(self.best),
+            "unlimited": dict(self.unlimited),
+            "limited": self.limited,
+            "longest_s": self.longest_s,
+            "shortest_s": self.shortest_s,
+            "smallest_recovery_s": self.smallest_recovery_s,
+            "table": [dict(row) for row in self.table],
+            "sensitivity": [dict(row) for row in self.sensitivity],
+            "warnings": [item.to_dict() for item in self.warnings],
+        }
+
+    def to_json(self) -> str:
+        """Return the document as JSON text, the same for the same answer."""
+        return canonical_json(self.to_dict())

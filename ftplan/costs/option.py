@@ -1,0 +1,110 @@
+"""Recovery costs as an input of plans: one option for every kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ftplan.io.recovery_costs_file import load_recovery_costs
+from ftplan.model.defaults import BANDWIDTH_MB_S
+from ftplan.model.measures.recovery_time import (
+    AT_ONCE,
+    RecoveryDelays,
+    input_rate,
+    longest_interval,
+    outside_fitted_range,
+)
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.recovery_costs import RecoveryCosts
+from ftplan.model.task_graph import TaskGraph
+
+
+class GivenCosts(NamedTuple):
+    """Recovery costs that were asked for, the fingerprint of their file, and what is said of the file."""
+
+    costs: RecoveryCosts | None = None
+    file: InputFile | None = None
+    warnings: tuple[Warn, ...] = ()
+
+    @classmethod
+    def of(cls, given: Any) -> GivenCosts:
+        """Read the option ``costs``; None is nothing.
+
+        Raises
+        ------
+        FtplanError
+            If the file cannot be read or is wrong.
+        """
+        if given is None:
+            return cls()
+        loaded = load_recovery_costs(given)
+        return cls(loaded.value, loaded.input, loaded.warnings)
+
+    @property
+    def remote(self) -> bool:
+        """Whether state is fetched from a store whose distance is the same for all nodes."""
+        return self.costs is not None and self.costs.state == "remote"
+
+    def remote_state(self) -> tuple[Warn, ...]:
+        """Say that the placement of checkpoints does not pay where state is remote."""
+        if not self.remote:
+            return ()
+        text = (
+            "by the recovery costs state is remote: a task fetches it from the store wherever it starts, and no copy "
+            "on a node makes that faster: the placement of checkpoints no longer pays"
+        )
+        return (Warn("REMOTE_STATE", text),)
+
+    def bandwidth_mb_s(self, asked: float | None, network: float | None) -> float | None:
+        """Return the bandwidth of restores: as asked, else as fitted, else the network's.
+
+        Where remote state has no estimate, fetching it is within what the other parts take: None.
+        """
+        if asked is not None or self.costs is None:
+            return network if asked is None else asked
+        if self.costs.bandwidth_mb_s is not None:
+            return self.costs.bandwidth_mb_s.value
+        return None if self.remote else network
+
+    def transfer_mb_s(self, asked: float | None, network: float | None) -> tuple[float, tuple[Warn, ...]]:
+        """Return the bandwidth of state transfers, which is assumed where nothing says, with a warning.
+
+        Fetching remote state without an estimate takes no time of its own.
+        """
+        known = self.bandwidth_mb_s(asked, network)
+        if known is not None:
+            return float(known), ()
+        if self.remote:
+            return math.inf, ()
+        text = (
+            f"no bandwidth is known: {BANDWIDTH_MB_S:g} MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in "
+            "the cluster file"
+        )
+        return BANDWIDTH_MB_S, (Warn("BANDWIDTH_ASSUMED", text),)
+
+    def delays(self, graph: TaskGraph, age: float | None = None) -> RecoveryDelays:
+        """Return what the costs add to the return of each task; the last checkpoint is *age* intervals old, if given.
+
+        Raises
+        ------
+        FtplanError
+            If the job never catches up.
+        """
+        return AT_ONCE if self.costs is None else RecoveryDelays.of(self.costs, graph, age)
+
+    def doubts(self, graph: TaskGraph) -> tuple[Warn, ...]:
+        """Say where a job lies outside the recoveries that the costs were fitted on, and what is not known of it."""
+        if self.costs is None:
+            return ()
+        interval, replayed = longest_interval(graph), self.costs.replay_share
+        said = tuple(outside_fitted_range(self.costs, input_rate(graph), interval))
+        if interval is None and replayed is not None and replayed.value > 0.0:
+            text = "no operator states checkpoint.interval_s: recoveries count as processing nothing again"
+            said += (Warn("INTERVAL_UNKNOWN", text),)
+        return said
+
+
+def recorded_costs(given: Any, path: str | None) -> Any:
+    """Return what a plan's options keep of recovery costs: the path, or the document."""
+    return path if path is not None or not isinstance(given, Mapping) else dict(given)

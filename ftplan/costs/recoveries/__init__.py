@@ -1,0 +1,109 @@
+"""Measured recoveries, in the forms in which people have them: one file a form.
+
+A reader is ``read(paths, options) -> Reading``, all files of its form at once: a query that was restarted stands in
+two logs. To add one, write it beside the others and give it a row in :data:`READERS`; :func:`form_of` says which file
+is whose.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import NamedTuple
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.documents import display_name
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.recoveries import Curve, Recovery
+
+#: Form, and its reader as "module:function".
+READERS: Mapping[str, str] = {
+    "recoveries": "ftplan.costs.recoveries.recovery_table:read",
+    "curves": "ftplan.costs.recoveries.curve_table:read",
+    "flink": "ftplan.costs.recoveries.flink_spans:read",
+    "spark": "ftplan.costs.recoveries.spark_event_log:read",
+}
+
+
+class ReadingOptions(NamedTuple):
+    """How recoveries are read.
+
+    Attributes
+    ----------
+    columns
+        Role of a column, such as ``recovery`` or ``lag``, and what it is called.
+    interval_s
+        Seconds between checkpoints where a source does not say.
+    """
+
+    columns: Mapping[str, str] = {}
+    interval_s: float | None = None
+
+
+class Reading(NamedTuple):
+    """What a source holds: recoveries, or curves in which they are to be found; and what was left out."""
+
+    recoveries: tuple[Recovery, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
+
+
+def joined(readings: Iterable[Reading]) -> Reading:
+    """Return several readings as one."""
+    listed = list(readings)
+    return Reading(
+        tuple(item for one in listed for item in one.recoveries),
+        tuple(item for one in listed for item in one.curves),
+        tuple(item for one in listed for item in one.warnings),
+        tuple(item for one in listed for item in one.inputs),
+    )
+
+
+def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options: ReadingOptions) -> Reading:
+    """Read files and folders; *form* is one of :data:`READERS` or ``auto``.
+
+    Raises
+    ------
+    FtplanError
+        If one cannot be read, its form cannot be told, or those of a form hold neither recoveries nor curves.
+    """
+    by_form: dict[str, list[Path]] = {}
+    for path in map(Path, paths):
+        if not path.exists():
+            try:
+                near = suggestion(path.name, [entry.name for entry in path.parent.iterdir()])
+            except OSError:
+                near = ""
+            raise FtplanError(f"{display_name(path)}: no such file or folder{near}")
+        by_form.setdefault(form_of(path, options) if form == "auto" else form, []).append(path)
+    readings = []
+    for name, some in by_form.items():
+        reading: Reading = resolve_name(READERS[name])(some, options)
+        if not reading.recoveries and not reading.curves:
+            why = f": {reading.warnings[0].message}" if reading.warnings else ""
+            raise FtplanError(f"{', '.join(map(display_name, some))}: no recovery that can be used{why}")
+        readings.append(reading)
+    return joined(readings)
+
+
+def form_of(path: Path, options: ReadingOptions) -> str:
+    """Return the form of a source, by its ending, its columns and how its text begins.
+
+    Raises
+    ------
+    FtplanError
+        If it cannot be read.
+    """
+    from ftplan.costs.recoveries import recovery_table
+    from ftplan.costs.recoveries.tables import header, is_table
+    from ftplan.io.collected.answers import is_collection
+    from ftplan.model.engines.spark_log_files import is_event_log
+
+    if path.is_dir():
+        return "flink" if is_collection(path) else "spark"
+    if is_table(path):
+        return "recoveries" if recovery_table.fits(header(path), options) else "curves"
+    return "spark" if is_event_log(str(path)) else "flink"

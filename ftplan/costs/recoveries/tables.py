@@ -1,0 +1,128 @@
+"""Tables of numbers, CSV or Parquet, whose columns people call as they like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ftplan.costs.recoveries import ReadingOptions
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.documents import display_name
+from ftplan.model.ranges import Range
+from ftplan.model.topology import FloatArray
+
+#: What the names of files with tables end in.
+ENDINGS = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
+
+#: Role of a column, and what it is called where nobody says; the first that is there counts. Names that end in _ms
+#: are in milliseconds.
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "recovery": ("recovery_s", "recovery_time_s", "recovery_ms", "recovery_time_ms", "recovery", "recovery_time"),
+    "rate": ("records_s", "records_per_s", "records_per_second", "rate", "input_rate"),
+    "interval": ("checkpoint_interval_s", "checkpoint_interval_ms", "interval_s", "interval_ms", "checkpoint_interval"),
+    "bytes": ("state_bytes", "restored_bytes", "restored_state_bytes", "state_size_bytes"),
+    "detection": ("detection_s", "detection_ms"),
+    "restart": ("restart_s", "restart_ms"),
+    "transfer": ("transfer_s", "transfer_ms", "download_s", "download_ms"),
+    "stopped": ("stopped_s", "stopped_ms", "down_s", "down_ms", "downtime_s", "downtime_ms"),
+    "replayed": ("replayed_s", "replayed_ms", "since_checkpoint_s", "since_checkpoint_ms"),
+    "capacity": ("capacity_records_s", "capacity"),
+    "time": ("time", "timestamp", "second", "time_s", "timestamp_ms", "ts"),
+    "throughput": ("throughput_records_s", "throughput", "records_s", "records_per_s", "records_per_second"),
+    "lag": ("consumer_lag_records", "consumer_lag", "lag_records", "lag", "records_lag_max"),
+    "latency": ("latency_ms", "latency_s", "latency"),
+}
+
+
+def is_table(path: Path) -> bool:
+    """Return whether the name of a file ends as that of a table does."""
+    return path.name.lower().endswith(ENDINGS)
+
+
+def header(path: Path) -> list[str]:
+    """Return the names of a table's columns.
+
+    Raises
+    ------
+    FtplanError
+        If it cannot be read.
+    """
+    return [str(name) for name in _frame(path, rows=0).columns]
+
+
+def read_table(path: Path) -> Any:
+    """Return a table as a data frame of at least one row.
+
+    Raises
+    ------
+    FtplanError
+        If it cannot be read, or is empty.
+    """
+    frame = _frame(path)
+    frame.columns = [str(name) for name in frame.columns]
+    if frame.empty:
+        raise FtplanError(f"{display_name(path)}: holds no rows")
+    return frame
+
+
+def _frame(path: Path, rows: int | None = None) -> Any:
+    import pandas as pd
+
+    name = display_name(path)
+    try:
+        if path.suffix.lower() == ".parquet":
+            import pyarrow.parquet as pq
+
+            return pq.read_schema(path).empty_table().to_pandas() if rows == 0 else pq.read_table(path).to_pandas()
+        separator = "\t" if ".tsv" in path.name.lower() else ","
+        frame = pd.read_csv(path, sep=separator, skipinitialspace=True, nrows=rows, index_col=False)
+    except (OSError, ValueError, ImportError, EOFError, OverflowError) as error:  # those of the parsers are among them
+        raise FtplanError(f"{name}: cannot be read as a table: {(str(error).splitlines() or [''])[0]}") from None
+    return frame
+
+
+def column_of(role: str, known: Sequence[str], options: ReadingOptions, name: str) -> str | None:
+    """Return what the column of a role is called in a table, None where it has none.
+
+    Raises
+    ------
+    FtplanError
+        If an option names one that is not there.
+    """
+    if role in options.columns:
+        asked = options.columns[role]
+        if asked not in known:
+            listed = ", ".join(known)
+            raise FtplanError(f"{name}: there is no column {asked!r}{suggestion(asked, known)}; there are {listed}")
+        return asked
+    return next((column for column in NAMES[role] if column in known), None)
+
+
+def numbers(frame: Any, column: str, allowed: Range, name: str) -> FloatArray:
+    """Return a column as numbers, NaN where it is empty; milliseconds become seconds.
+
+    Raises
+    ------
+    FtplanError
+        For the first value that is no number, or outside the range.
+    """
+    import pandas as pd
+
+    values = pd.to_numeric(frame[column], errors="coerce")
+    wrong = values.isna() & frame[column].notna() & (frame[column].astype(str).str.strip() != "")
+    if wrong.any():
+        row = int(np.argmax(wrong.to_numpy()))
+        raise FtplanError(f"{name}: column {column!r}: row {row}: {str(frame[column].iloc[row])!r} is no number")
+    taken: FloatArray = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.lower().endswith("_ms") and not column.lower().startswith("latency"):
+        taken = taken / 1000.0
+    known = np.isfinite(taken)
+    held = (taken >= allowed.low) & (taken <= allowed.high) | (allowed.zero & (taken == 0.0))
+    bad = (known & ~held) | np.isinf(taken)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise FtplanError(f"{name}: column {column!r}: row {row}: must be {allowed}, got {taken[row]:g}")
+    return taken

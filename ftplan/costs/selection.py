@@ -1,0 +1,62 @@
+"""Estimate parameters, and leave out those on which recoveries turn out not to depend."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from ftplan.costs.fit import Values, at_limit, estimate
+from ftplan.costs.held_out import held_out, relative_errors
+from ftplan.costs.sample import Sample
+from ftplan.costs.unknowns import Unknowns, usable
+from ftplan.model.plan import Warn
+
+#: A capacity above this multiple of the highest rate is as good as none.
+UNLIMITED = 1000.0
+#: What only seems to explain recoveries is left out where without it their held-out error is below this multiple.
+HARDLY = 2.0
+
+
+def selected(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dict[str, float]]:
+    """Return the usable recoveries, the parameters that they tell, and their values; cost: some fits.
+
+    It estimates, and again without parameters on which nothing turned out to depend.
+    """
+    while True:
+        ready = usable(sample, unknown)
+        values = estimate(ready, unknown)
+        ended = at_limit(values, unknown, ready)
+        gone = {name for name in ended if _without_effect(name, values, ready)}
+        if "capacity_records_s" in gone:
+            gone.add("replay_share")
+        if not gone:
+            break
+        names = " and ".join(name for name in unknown.fitted if name in gone)
+        unknown = _without(unknown, gone, f"{names} cannot be told: recoveries do not get longer with it; left out")
+    if "bandwidth_mb_s" in unknown.fitted and any(values[name] == 0.0 for name in ended):
+        text = "bandwidth_mb_s is left out: sizes of state would explain all of the time that tasks stood still, and "
+        less = _without(unknown, {"bandwidth_mb_s"}, f"{text}held-out recoveries are not off by much more without it")
+        fewer = usable(sample, less)
+        again = estimate(fewer, less)
+        if _held_out_error(fewer, less, again, sample) < HARDLY * _held_out_error(ready, unknown, values, sample):
+            return fewer, less, again
+    return ready, unknown, values
+
+
+def _without(unknown: Unknowns, gone: Collection[str], text: str) -> Unknowns:
+    fitted = tuple(name for name in unknown.fitted if name not in gone)
+    return unknown._replace(fitted=fitted, warnings=(*unknown.warnings, Warn("NOT_IDENTIFIED", text)))
+
+
+def _held_out_error(sample: Sample, unknown: Unknowns, values: Values, read: Sample) -> float:
+    """Return the median error on held-out recoveries, 0 where none can be held out."""
+    tested = held_out(sample, unknown, values, read)
+    return 0.0 if tested is None else float(np.median(relative_errors(tested.predicted_s, sample.recovery_s)))
+
+
+def _without_effect(name: str, values: Values, sample: Sample) -> bool:
+    """Return whether a parameter ended where it takes no time: a capacity or bandwidth without limit."""
+    if name == "capacity_records_s":
+        return values[name] > UNLIMITED / 2 * float(np.nanmax(sample.rate))
+    return name == "bandwidth_mb_s" and values[name] > 1e6

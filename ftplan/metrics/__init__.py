@@ -1,1 +1,0 @@
-"""Objectives and yardsticks: the figures of a plan, recomputed from the plan and its inputs alone."""

@@ -1,0 +1,103 @@
+"""The allocation problem as arrays: which unit may have copies where, and what that costs and weighs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ftplan.model.measures.correlation import expected_random
+from ftplan.model.plan import Warn, sound_bound
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.units import MB
+
+
+@dataclass(frozen=True, eq=False)
+class CheckpointProblem:
+    """Units × nodes. Shapes: K key groups, U units, N nodes.
+
+    A unit is a key group, or all key groups of one task on one node where the statistics cannot tell them apart; all
+    groups of a unit get the same copies. Nodes stand in natural order, groups and units in (operator id, number)
+    order, so equal inputs in any order give equal arrays. ``domain`` is what two copies of a unit must not share: the
+    zone with anti-affinity zone, else the node itself. Loads are mean loads in load units per window.
+    """
+
+    nodes: tuple[str, ...]  # (N,)
+    domain: IntArray  # (N,)
+    domain_kind: str  # "node" | "zone"
+    accepts: BoolArray  # (N,) nodes that accept checkpoints
+    share: FloatArray  # (N,) fair share of the copies' load, sums to 1
+    memory_left: FloatArray  # (N,) bytes free after the primaries, inf where unknown, negative where over-full
+    memory_mb: FloatArray  # (N,) 2^20 bytes, nan where unknown
+    copies: int
+    windows: int
+    operators: tuple[str, ...]  # (K,) operator id of each group
+    key_group: IntArray  # (K,)
+    group_home: IntArray  # (K,) node position of each group's primary
+    unit_of_group: IntArray  # (K,)
+    home: IntArray  # (U,)
+    cost: FloatArray  # (U, N) of the objective, summed over the unit's groups; smaller is better
+    allowed: BoolArray  # (U, N) accepts checkpoints, and not in the domain of the primary
+    load: FloatArray  # (U,)
+    size: IntArray  # (U,) number of groups
+    state: FloatArray  # (U,) bytes; unknown states count 0
+    unit_names: tuple[str, ...]  # (U,) for messages
+    integral: bool = False  # all costs are whole numbers, and gaps are relative to the value
+    warnings: tuple[Warn, ...] = ()
+    cpu: FloatArray = field(default_factory=lambda: np.zeros(0))  # (N,) cores; only the failover rule needs them
+    loss_names: tuple[str, ...] = ()  # (N,) selector of the node or zone whose loss takes a node down
+    split: CheckpointProblem | None = None  # the same with every group a unit, where units hold several groups
+
+    @property
+    def by_group(self) -> CheckpointProblem:
+        """The same problem with every key group a unit of its own."""
+        return self.split or self
+
+    @cached_property
+    def has_memory_rule(self) -> bool:
+        """Whether R5 says anything: some node's memory and some state are known."""
+        return bool(np.isfinite(self.memory_left).any()) and bool(
+            (self.state > 0).any() or (self.memory_left < self.memory_mb * MB).any()
+        )
+
+    @cached_property
+    def random_value(self) -> float:
+        """Expected cost of a random plan under R1 and R2."""
+        return expected_random(self.cost, self.home, self.accepts, self.copies)
+
+    @cached_property
+    def largest_cost(self) -> float:
+        """The largest size of a cost."""
+        return max(float(self.cost.max(initial=0.0)), -float(self.cost.min(initial=0.0)))
+
+    def value(self, copies: IntArray) -> float:
+        """Return the cost of an allocation, *copies* of shape (U, copies)."""
+        return float(np.take_along_axis(self.cost, copies, axis=1).sum()) if copies.size else 0.0
+
+    def gap(self, value: float, bound: float) -> float:
+        """Return ``|bound - value|`` relative to what a random plan loses against the bound; to |value| if integral."""
+        if self.integral:
+            return abs(self.rounded(bound) - value) / max(abs(value), 1e-9)
+        return abs(bound - value) / max(abs(self.random_value - bound), 1e-9)
+
+    def rounded(self, bound: float) -> float:
+        """Return a bound as high as whole costs allow: no value lies between it and the next whole number."""
+        if not self.integral or not np.isfinite(bound):
+            return bound
+        return float(np.ceil(bound - 1e-6 - 1e-9 * abs(bound)) + 0.0)
+
+    def bound_below(self, value: float, bound: float) -> float:
+        """Return a proven bound for a plan of this value: the value itself where only rounding lies between them.
+
+        Raises
+        ------
+        RuntimeError
+            If the plan costs less than the bound by more than rounding.
+        """
+        bound = self.rounded(bound)
+        largest = np.maximum(self.cost.max(axis=1, initial=0.0), -self.cost.min(axis=1, initial=0.0))
+        noise = 1e-12 * self.copies * float(largest.sum())
+        bound = sound_bound("min", value, bound, max(abs(self.random_value), noise / ROUNDING))
+        return value if bound >= value - noise else bound

@@ -1,0 +1,148 @@
+"""The cheapest allocation, with a proof."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.topology import IntArray
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, allocation
+from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.any_rules import best_dual
+from ftplan.planners.allocate_checkpoints.algorithms.even import dealt
+from ftplan.planners.allocate_checkpoints.algorithms.models.exact_at_scale import price_guided
+from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest_flow
+from ftplan.planners.allocate_checkpoints.algorithms.models.reduced_model import close_gap
+from ftplan.planners.allocate_checkpoints.algorithms.models.separate import allowed_cost, cheapest
+from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.outcome import CLOSED, outcome
+from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import (
+    RulesInForce,
+    feasible_copies,
+    rules_in_force,
+)
+from ftplan.planners.allocate_checkpoints.algorithms.rules.idle import spread_idle
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, limits_of, most_copies
+from ftplan.planners.allocate_checkpoints.algorithms.rules.memory import SEARCHED_PAIRS
+from ftplan.planners.allocate_checkpoints.algorithms.search.greedy import regret_greedy, repaired_greedy
+from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import improve
+from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
+from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
+from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.result import Result
+
+#: Pairs of unit and node above which prices come before plans; above SEARCHED_PAIRS no neighbourhoods are searched.
+MANY_PAIRS = 300_000
+
+
+class Proven(NamedTuple):
+    """Copies (U, c) within all limits, and a bound below the cost of any others."""
+
+    copies: IntArray
+    bound: float
+
+
+def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:
+    """Allocate checkpoints at least cost under all rules, with a proven bound.
+
+    - Nothing couples the copies: each takes its cheapest node.
+    - Only the number of copies is limited, and there is no failover limit: a flow of least cost.
+    - With very many units and nodes: see :func:`price_guided`, then neighbourhoods until the clock ends.
+    - Else a generalised assignment problem: a Lagrangian dual gives a bound and prices; the copies that are cheapest
+      at these prices, and those of Algorithm 3, are repaired and improved by moves and swaps; what cannot be part of
+      a better plan is fixed by its reduced cost; branch and cut closes the rest within the time limit.
+
+    Guarantee: ``optimal`` where the gap is at most 1e-9, else ``feasible`` with the proven gap. Deterministic unless
+    the clock cuts it short (warning ``TIME_LIMIT``). Cost exponential in the worst case.
+
+    Source: [Madsen2015], section 6, the formulation; it gave up on exhaustive search at 7 checkpoints × 20 nodes.
+    """
+    budget = Budget.of(options)
+    in_force = rules_in_force(problem, options, budget)
+    if not isinstance(in_force, RulesInForce):
+        return in_force
+    limits = limits_of(problem, in_force.rules)
+    proven: Proven | None = None
+    if not (limits.names or limits.failover) or not problem.load.size:
+        proven = _separately(problem, limits, budget)
+    elif limits.names == ("count",) and limits.failover is None:
+        proven = _by_flow(problem, limits, options.seed, budget)
+    if proven is None:
+        at_scale = problem.cost.size > MANY_PAIRS and limits.failover is None
+        start = None if at_scale else repaired_greedy(problem, limits, budget)
+        if start is None:
+            witness = feasible_copies(problem, in_force, options, budget)
+            if isinstance(witness, Result):
+                return witness
+            start = witness
+        close = _close_at_scale if at_scale else _close
+        proven = close(problem, limits, start, options.seed, budget)
+    answer = allocation(problem, spread_idle(problem, limits, proven.copies), in_force.rules)
+    return outcome(in_force, answer, proven.bound, budget)
+
+
+def _separately(problem: CheckpointProblem, limits: Limits, budget: Budget) -> Proven:
+    """Each copy takes its cheapest node: nothing couples them."""
+    copies, total = cheapest(allowed_cost(problem), problem.domain, problem.copies)
+    if problem.integral:  # with whole costs many nodes tie: they share the load, where the first would get it all
+        with contextlib.suppress(OutOfTime):
+            shared = regret_greedy(problem, limits, budget)
+            copies = shared if problem.value(shared) <= problem.value(copies) else copies
+    return Proven(copies, float(total.sum()))
+
+
+def _by_flow(problem: CheckpointProblem, limits: Limits, seed: int, budget: Budget) -> Proven | None:
+    """Return the flow of least cost; out of time, any copies within the limits and a bound without these, or None."""
+    most = most_copies(problem, even=False)
+    try:
+        flow = cheapest_flow(problem, problem.cost, most, budget)
+        return None if flow is None else Proven(flow.copies, flow.bound)
+    except OutOfTime:
+        at_random = dealt(problem, most, np.random.default_rng(seed))
+        apart = problem.copies == 1 or problem.domain_kind == "node"
+        if at_random is None or not apart or not limits.kept(at_random):
+            return None
+        return Proven(at_random, float(cheapest(allowed_cost(problem), problem.domain, problem.copies)[1].sum()))
+
+
+def _close_at_scale(problem: CheckpointProblem, limits: Limits, start: IntArray, seed: int, budget: Budget) -> Proven:
+    """Prices and plan sharpen each other, then neighbourhoods.
+
+    Whole costs have many ties: there Algorithm 3 is quick, and often within a hair of the bound at prices of 0.
+    """
+    if problem.integral and not budget.over():
+        start = _better(problem, start, repaired_greedy(problem, limits, budget))
+    incumbent, dual = price_guided(problem, limits, start, budget)
+    is_open = problem.gap(problem.value(incumbent), dual.bound) > CLOSED
+    if problem.cost.size <= SEARCHED_PAIRS and not budget.over() and is_open:
+        incumbent, _ = close_gap(problem, limits, incumbent, dual, seed, budget)
+    return Proven(incumbent, dual.bound)
+
+
+def _close(problem: CheckpointProblem, limits: Limits, start: IntArray, seed: int, budget: Budget) -> Proven:
+    """Improve the start, then dual, incumbent from its prices, reduced costs, branch and cut."""
+    improved = _improved(problem, limits, start, budget)
+    incumbent = start if improved is None else improved
+    dual = best_dual(problem, limits, problem.value(incumbent), budget)
+    incumbent, bound = _better(problem, incumbent, _improved(problem, limits, dual.copies, budget)), dual.bound
+    if problem.gap(problem.value(incumbent), bound) > CLOSED and not budget.over():
+        incumbent, tree_bound = close_gap(problem, limits, incumbent, dual, seed, budget)
+        polished = None if limits.failover else _improved(problem, limits, incumbent, budget)
+        incumbent, bound = incumbent if polished is None else polished, max(bound, tree_bound)
+    return Proven(incumbent, bound)
+
+
+def _improved(problem: CheckpointProblem, limits: Limits, start: IntArray, budget: Budget) -> IntArray | None:
+    """Return the copies after repair and improvement, None where they could not be repaired."""
+    working = WorkingAllocation.of(problem, limits, start)
+    if not repair(working, budget):
+        return None
+    improve(working, budget)
+    return working.copies if working.kept() else None
+
+
+def _better(problem: CheckpointProblem, incumbent: IntArray, other: IntArray | None) -> IntArray:
+    """Return the cheaper copies, the incumbent where they tie."""
+    return incumbent if other is None or problem.value(incumbent) <= problem.value(other) else other

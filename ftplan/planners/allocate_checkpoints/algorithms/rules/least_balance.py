@@ -1,0 +1,107 @@
+"""The smallest balance Δ for which there is an allocation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.model.topology import IntArray
+from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import SatResult, Stretch, least_stretch
+from ftplan.planners.allocate_checkpoints.algorithms.rules.failover import failover_of, most_takeover
+from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import (
+    STEP,
+    LeastLimit,
+    LimitFamily,
+    least_limit,
+    longest_first,
+)
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, fair_loads, limits_of
+from ftplan.planners.allocate_checkpoints.checkpoint_balance import deviation
+from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+
+#: Part of the time for the proof that no smaller Δ is possible: of the clock, and of the limit in the solver's own,
+#: deterministic seconds.
+PROOF, PROOF_WORK = 0.6, 0.2
+#: Units that are looked at at once: bounds the memory.
+UNITS_AT_ONCE = 4096
+#: A balance that stands for ``auto`` before it is known: it never binds where nodes have a share.
+UNBOUNDED_BALANCE = 1e6
+
+
+def least_balance(
+    problem: CheckpointProblem,
+    rules: CheckpointRules,
+    at_least: float,
+    seed: int,
+    budget: Budget,
+    known: IntArray | None = None,
+) -> LeastLimit | None:
+    """Return the smallest Δ from *at_least* up for which there is an allocation within the other *rules*, else None.
+
+    Every unit must have enough allowed domains. *known* is an allocation (U, c) within the failover limit, if any.
+    Simple bounds (the heaviest copy, fewer copies than nodes) or CP-SAT prove the least. Deterministic but for the
+    clock.
+    """
+
+    def limits(balance: float) -> Limits:
+        return limits_of(problem, replace(rules, balance=balance))
+
+    def prove(best: LeastLimit | None) -> SatResult:
+        fair, at_zero = fair_loads(problem), limits(0.0)
+        lower = at_zero.lower.copy()
+        lower[at_zero.names.index("balance")] = fair
+        most = best.value if best else float(np.max(fair.sum() / np.where(fair > 0, fair, np.inf), initial=1.0))
+        # Bounded by work before the clock, so that another run that ends in time ends alike.
+        part = budget.part(PROOF)
+        work = int(PROOF_WORK * budget.time_limit_s / SOLVER_SECONDS_PER_ITERATION)
+        part.iterations = max(1, work) if part.iterations is None else part.iterations
+        stretch = Stretch("balance", fair, 0.0, most + STEP, 1 / STEP)
+        hint = best.copies if best else None
+        result = least_stretch(problem, replace(at_zero, lower=lower), stretch, hint, seed, part)
+        budget.cut = budget.cut or part.cut
+        return result
+
+    lower = max(at_least, balance_lower_bound(problem), _lower_bound_with_failover(problem, rules))
+    start = longest_first(problem)
+    worst = _deviation(problem, start)
+    trials = (max(worst, lower) * (1 + ROUNDING),) if np.isfinite(worst) else ()
+    family = LimitFamily(limits, lambda copies: _deviation(problem, copies), at_least, lower)
+    return least_limit(problem, family, start, (lower, *trials, UNBOUNDED_BALANCE), prove, budget, known)
+
+
+def balance_lower_bound(problem: CheckpointProblem) -> float:
+    """Return a Δ below which no allocation can be: for the heaviest copy, and where copies are fewer than nodes."""
+    fair = fair_loads(problem)
+    if not fair.any() or not problem.load.any():
+        return 0.0
+    most = np.zeros(problem.load.size)  # the largest fair share that each unit may go to
+    for start in range(0, most.size, UNITS_AT_ONCE):
+        allowed = problem.allowed[start : start + UNITS_AT_ONCE]
+        most[start : start + UNITS_AT_ONCE] = np.where(allowed, fair[None, :], 0.0).max(axis=1)
+    loaded = problem.load > 0
+    with np.errstate(divide="ignore"):
+        heaviest = float((problem.load[loaded] / most[loaded] - 1.0).max())
+    empty = int(loaded.sum()) * problem.copies < int((fair > 0).sum())
+    reachable = (problem.allowed if loaded.all() else problem.allowed[loaded]).any(axis=0)
+    unreached = bool(np.any((fair > 0) & ~reachable))
+    bound = max(heaviest if np.isfinite(heaviest) else 0.0, 1.0 if empty or unreached else 0.0)
+    return bound * (1 - NOISE)
+
+
+def _lower_bound_with_failover(problem: CheckpointProblem, rules: CheckpointRules) -> float:
+    """Return a Δ below which no allocation can be since a failover limit keeps single copies off loaded nodes."""
+    if rules.failover_limit is None or problem.copies > 1 or not problem.load.any():
+        return 0.0
+    fair = fair_loads(problem)
+    most = most_takeover(failover_of(problem, rules.failover_limit))
+    short = 1.0 - most[fair > 0] / fair[fair > 0]
+    return float(short.max(initial=0.0)) * (1 - NOISE)
+
+
+def _deviation(problem: CheckpointProblem, copies: IntArray) -> float:
+    load = np.bincount(copies.ravel(), np.repeat(problem.load, problem.copies), len(problem.nodes))
+    return deviation(np.where(problem.accepts, load, 0.0), fair_loads(problem))

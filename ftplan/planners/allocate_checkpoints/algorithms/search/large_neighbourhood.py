@@ -1,0 +1,133 @@
+"""Large neighbourhood search: a few nodes at a time exchange all their copies in the best way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import Dual, priced
+from ftplan.planners.allocate_checkpoints.algorithms.models.branch_and_cut import LEAST_TIME_S, branch_and_cut
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
+from ftplan.planners.budget import Budget
+
+#: Copies in one neighbourhood, about, and the fewest nodes.
+COPIES = 160
+FEWEST_NODES = 4
+#: Nodes of the search tree, and the relative gap, at which one neighbourhood is left.
+TREE_NODES = 100
+GAP = 1e-6
+#: Neighbourhoods without success, times the number of nodes, after which the search ends.
+STALE = 2
+
+
+class Effort(NamedTuple):
+    """Work of a search: neighbourhoods at most, nodes of each one's search tree, and what the draws follow."""
+
+    seed: int
+    rounds: int
+    tree_nodes: int = TREE_NODES
+
+
+def large_neighbourhood_search(
+    problem: CheckpointProblem,
+    limits: Limits,
+    columns: BoolArray,
+    incumbent: IntArray,
+    dual: Dual,
+    effort: Effort,
+    budget: Budget,
+) -> IntArray:
+    """Return copies (U, c) that cost no more than the incumbent, by re-solving small sets of nodes exactly.
+
+    Each round destroys the incumbent on a few nodes, whose copies may then go among them within *columns* (U, N), and
+    repairs it by branch and cut. The draws follow the seed, each repair is bounded by its tree, so the search is
+    deterministic but for the clock. It ends after the rounds, when many in a row gained nothing, or when the bound is
+    reached.
+    """
+    nodes = np.flatnonzero(problem.allowed.any(axis=0))
+    if nodes.size <= FEWEST_NODES:
+        return incumbent
+    rng = np.random.default_rng(effort.seed)
+    most = max(FEWEST_NODES, nodes.size // 2)
+    size = int(np.clip(COPIES * nodes.size // max(incumbent.size, 1), FEWEST_NODES, most))
+    cost = priced(problem, limits, dual.prices)
+    least = problem.copies * cost.min(axis=1)
+    stale = 0
+    for _ in range(budget.passes(effort.rounds)):
+        value = problem.value(incumbent)
+        if budget.left_s < LEAST_TIME_S or stale >= STALE * nodes.size or problem.gap(value, dual.bound) <= 1e-9:
+            break
+        destroyed = _destroyed(cost, least, nodes, incumbent, size, rng)
+        incumbent = _repaired(problem, limits, columns, destroyed, incumbent, effort, budget)
+        stale = stale + 1 if problem.value(incumbent) >= value else 0
+        if stale and stale % nodes.size == 0:
+            size = min(size + 2, nodes.size)
+    budget.cut = budget.cut or budget.left_s < LEAST_TIME_S
+    return incumbent
+
+
+def _destroyed(
+    cost: FloatArray, least: FloatArray, nodes: IntArray, incumbent: IntArray, size: int, rng: np.random.Generator
+) -> BoolArray:
+    """Return about *size* of the nodes, (N,): a unit's own, its cheapest ones at *cost* (U, N), others at random.
+
+    The unit is drawn by how much more its copies cost, at the dual's prices, than the *least* they could, (U,).
+    """
+    excess = np.maximum(np.take_along_axis(cost, incumbent, axis=1).sum(axis=1) - least, 0.0)
+    total, units = float(excess.sum()), incumbent.shape[0]
+    unit = int(rng.choice(units, p=excess / total)) if total > 0 else int(rng.integers(units))
+    chosen = np.zeros(cost.shape[1], dtype=np.bool_)
+    chosen[incumbent[unit]] = True
+    chosen[np.argsort(cost[unit], kind="stable")[: size // 2]] = True
+    chosen &= np.isin(np.arange(chosen.size), nodes)
+    for node in rng.permutation(nodes).tolist():
+        if int(chosen.sum()) >= size:
+            break
+        chosen[node] = True
+    return chosen
+
+
+def _repaired(
+    problem: CheckpointProblem,
+    limits: Limits,
+    columns: BoolArray,
+    destroyed: BoolArray,
+    incumbent: IntArray,
+    effort: Effort,
+    budget: Budget,
+) -> IntArray:
+    """Return the incumbent (U, c) with the copies on the destroyed nodes (N,) placed in the best way within *columns*.
+
+    The model holds the units with copies there alone; what all others use is taken off the limits.
+    """
+    units = np.flatnonzero(destroyed[incumbent].any(axis=1))
+    if not units.size:
+        return incumbent
+    nodes = np.union1d(np.flatnonzero(destroyed), incumbent[units])
+    position = np.zeros(destroyed.size, dtype=np.int64)
+    position[nodes] = np.arange(nodes.size)
+    there = np.ix_(units, nodes)
+    mine = position[incumbent[units]]
+    inside = replace(
+        problem,
+        nodes=tuple(problem.nodes[i] for i in nodes),
+        domain=problem.domain[nodes],
+        accepts=np.ones(nodes.size, dtype=np.bool_),
+        home=np.zeros(units.size, dtype=np.int64),
+        cost=problem.cost[there],
+        allowed=problem.allowed[there],
+        load=problem.load[units],
+    )
+    within = Limits(limits.names, limits.weight[:, units], limits.lower[:, nodes], limits.upper[:, nodes])
+    rest = limits.used(incumbent)[:, nodes] - within.used(mine)
+    within = replace(within, lower=within.lower - rest, upper=within.upper - rest)
+    open_columns = columns[there] & destroyed[nodes][None, :]
+    np.put_along_axis(open_columns, mine, True, axis=1)
+    best, _ = branch_and_cut(inside, within, open_columns, mine, effort.seed, budget, GAP, effort.tree_nodes)
+    copies = incumbent.copy()
+    copies[units] = nodes[best]
+    return copies if limits.kept(copies) else incumbent

@@ -1,0 +1,1 @@
+"""Planners of peer rings: which tokens nodes get on the circle of consistent hashing."""

@@ -1,0 +1,125 @@
+"""Orders of unequal nodes that waste little, at any size: a beam of partial orders, zones as given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ftplan.compiled import pays_to_compile
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.algorithms.arrangements.beam_kernel import beam
+from ftplan.planners.peer_ring.algorithms.arrangements.classes import Classes
+from ftplan.planners.peer_ring.algorithms.arrangements.every_order import Ordered
+from ftplan.planners.peer_ring.algorithms.cuts.partition import scattered, sums_around
+from ftplan.planners.peer_ring.problem import RingProblem
+
+#: Partial orders kept, and fewer where there are many groups: kept times groups of a zone is at most CHOICES.
+KEPT, CHOICES = 64, 512
+#: Groups of nodes of a zone, in order of their size, that it is chosen from.
+GROUPS = 64
+#: Ways to begin (first place, first zone) that are tried at most, and steps in all.
+WAYS, WORK = 400, 1_000_000_000.0
+#: Share of the distance to the bound that is too little to look for; the first limit is so much above the bound.
+NEAR, WIDE = 1e-3, 0.01
+
+
+class Beam:
+    """Orders that follow a sequence of zones, turned so that another zone comes first; which of its nodes is free.
+
+    Parameters
+    ----------
+    order
+        (n,) nodes by number, clockwise, whose zones are kept.
+    """
+
+    def __init__(self, problem: RingProblem, classes: Classes, order: IntArray) -> None:
+        self.size = len(problem.load)
+        self.sums = sums_around(problem.load)
+        groups = list(_groups(problem, classes))
+        self.nodes = np.concatenate([nodes for _, nodes in groups])
+        self.begin = np.cumsum([0, *(len(nodes) for _, nodes in groups)])
+        self.zone = np.array([zone for zone, _ in groups], dtype=np.int64)
+        self.cpu = problem.cpu[self.nodes]
+        number = np.empty(len(problem.nodes), dtype=np.int64)
+        number[self.nodes] = np.repeat(self.zone, np.diff(self.begin))
+        self.zones = number[order]
+        busiest = int(np.bincount(self.zone).max())
+        self.kept = max(min(KEPT, CHOICES // busiest), 1)
+        steps = 8.0 * len(order) * (self.kept * busiest + len(groups))
+        self.ways = int(min(max(WORK / steps / 20.0, 2), WAYS))
+        self.run = beam if pays_to_compile(steps * self.ways) else beam.plain
+        shape = (len(order), self.kept)
+        self.parent, self.chosen = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+
+    def least(self, low: float, high: float, budget: Budget) -> Ordered:
+        """Return the best order found whose largest load by cpu is below *high*; ``bound`` is its load, no bound.
+
+        Ends where one is as low as *low*.
+        """
+        low = max(low, float(self.sums[self.size]) / float(self.cpu.sum()))
+        best, answer = high, Ordered(np.empty(0, dtype=np.int64), -1, high)
+        for start, turn in self._begins(budget):
+            if budget.over() or best <= low * (1.0 + ROUNDING):
+                break
+            under, aim, found = self._first(start, turn, low, best, budget)
+            while found is not None:
+                best, answer = aim, Ordered(found, start, aim)
+                found = None
+                while found is None and best - under > NEAR * best * 0.1 and not budget.over():
+                    aim = 0.5 * (under + best)
+                    found = self._order(start, turn, aim)
+                    if found is None:
+                        under = aim
+        return answer
+
+    def _first(
+        self, start: int, turn: int, low: float, best: float, budget: Budget
+    ) -> tuple[float, float, IntArray | None]:
+        """Return a limit below *best* at which an order is found, one below at which none is, and the order.
+
+        Limits grow from the bound: where one is too wide, nodes that come first take so much that those at the end get
+        one position each, whether it fits or not.
+        """
+        under, aim = low, low * (1.0 + WIDE)
+        while aim < best - WIDE * low and not budget.over():
+            found = self._order(start, turn, aim)
+            if found is not None:
+                return under, aim, found
+            under, aim = aim, low + 2.0 * (aim - low)
+        aim = best - NEAR * (best - low)
+        return under, aim, self._order(start, turn, aim)
+
+    def _begins(self, budget: Budget) -> Iterator[tuple[int, int]]:
+        places, turns = scattered(self.size, 0, self.size), scattered(len(self.zones), 0, len(self.zones))
+        for k in range(budget.passes(self.ways)):
+            yield int(places[k % len(places)]), int(turns[k % len(turns)])
+
+    def _order(self, start: int, turn: int, limit: float) -> IntArray | None:
+        """Return nodes by number whose arcs from *start* keep the limit, None if none are found."""
+        zones = np.roll(self.zones, -turn)
+        given = (self.sums, self.cpu, self.begin, self.zone, zones, start, limit, self.kept)
+        one = int(self.run(*given, self.parent, self.chosen))
+        if one < 0:
+            return None
+        sequence = np.empty(len(zones), dtype=np.int64)
+        for step in range(len(zones) - 1, -1, -1):
+            sequence[step] = self.chosen[step, one]
+            one = int(self.parent[step, one])
+        order = np.empty(len(zones), dtype=np.int64)
+        order[np.argsort(sequence, kind="stable")] = self.nodes
+        return order
+
+
+def _groups(problem: RingProblem, classes: Classes) -> Iterator[tuple[int, IntArray]]:
+    """Yield the zone and the nodes of each class; of zones with too many, those of neighbouring sizes together."""
+    for zone in range(classes.zones):
+        own = np.flatnonzero(classes.zone == zone)
+        if len(own) <= GROUPS:
+            yield from ((zone, classes.members[group]) for group in own)
+            continue
+        nodes = np.concatenate([classes.members[group] for group in own])
+        nodes = nodes[np.argsort(problem.cpu[nodes], kind="stable")]
+        yield from ((zone, part) for part in np.array_split(nodes, GROUPS))

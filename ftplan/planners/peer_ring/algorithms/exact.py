@@ -1,0 +1,39 @@
+"""The ring with the fewest zone violations, then the least largest load, then the fewest bytes that travel."""
+
+from __future__ import annotations
+
+from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.peer_ring.algorithms.cuts.partition import ring_of
+from ftplan.planners.peer_ring.algorithms.kept import kept
+from ftplan.planners.peer_ring.algorithms.least_load import least_load
+from ftplan.planners.peer_ring.algorithms.positions import too_few_positions
+from ftplan.planners.peer_ring.algorithms.tiers import tiered
+from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, Step
+from ftplan.planners.result import Result
+
+
+def exact(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
+    """Give each member one token: the fewest zone violations, then the least largest load, then the fewest bytes.
+
+    Copies lie on the next nodes clockwise ([Kumbhare2015], V), so that a violation is an arc whose holders share a
+    zone. Where nothing but a failure is asked for, the ring in place stays.
+
+    Guarantee: ``optimal`` where every level meets its bound; else ``feasible`` with what is proven of each.
+    Deterministic unless the clock cuts it short (warning ``TIME_LIMIT``). Cost: milliseconds to seconds with equal cpu;
+    with unequal cpu the load also depends on the order of nodes, which is exponential in the worst case.
+    """
+    budget = Budget.of(search)
+    if problem.keep:
+        return kept(problem)
+    why = too_few_positions(problem)
+    if why is not None:
+        return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=problem.warnings)
+    best = least_load(problem, search, budget)
+    if problem.current is not None:
+        from ftplan.planners.peer_ring.algorithms.moves.from_current import from_current
+
+        return from_current(problem, best, budget)
+    ring = tiered(problem, ring_of(problem, best.order, best.first))
+    answer = RingAnswer((Step("re-plan", ring),), ring, best.violations_bound)
+    proven = best.violations <= best.violations_bound and best.largest <= best.bound
+    return Result("optimal" if proven else "feasible", answer, (), best.bound, warnings=budget.warnings())

@@ -1,0 +1,50 @@
+"""The ring in place as planners go on from it: tokens at positions, and last copies where they are asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.planners.peer_ring.algorithms.tiers import tiered
+from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.ring import Ring
+
+
+def are_last_copies_as_asked(problem: RingProblem, ring: Ring) -> bool:
+    """Return whether last copies are on nodes of the tier where there is one, and on neighbours where there is none."""
+    if ring.tier is None or not problem.tier.any():
+        return ring.tier is None and not problem.tier.any()
+    return bool(problem.tier[ring.tier].all())
+
+
+def last_copies_as_asked(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:
+    """Return a ring whose last copies are where they are asked for, and the step to it if any.
+
+    They stay as they are where all are on nodes of the tier.
+    """
+    if are_last_copies_as_asked(problem, ring):
+        return ring, []
+    ring = tiered(problem, Ring(ring.token, ring.node))
+    return ring, [Step("re-plan", ring)]
+
+
+def at_positions(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:
+    """Return a ring of one token a node with each token at a position of its own, and the step to it if any.
+
+    A token and one at the first position at or above it own the same. Where nodes own nothing, so that this would put
+    two tokens at one position, those before go down to the next position that is free. There are enough for all.
+    """
+    total = len(problem.position)
+    place = np.searchsorted(problem.position, ring.token, side="left").tolist()
+    nodes, moved = len(place), True
+    while moved:
+        moved = False
+        for k in range(nodes - 1, -1, -1):
+            most = place[k + 1] - 1 if k + 1 < nodes else place[0] + total - 1
+            if place[k] > most:
+                place[k], moved = most, True
+    token = problem.position[np.array(place) % total]
+    if np.array_equal(token, ring.token):
+        return ring, []
+    at = np.argsort(token)
+    ring = Ring(token[at], ring.node[at], None if ring.tier is None else ring.tier[at])
+    return ring, [Step("re-plan", ring)]

@@ -1,0 +1,204 @@
+"""What no ring of the members moves fewer bytes than, whatever its order: arcs by themselves.
+
+An arc of which k holders join costs k times its worth; its other holders are at best those who hold most of it. That
+each node has one arc is left out; what is kept is that the arcs close the circle, none is above the largest limit, one
+after a node that stays and is followed by one that joins costs what that one copies, and how many there are of either
+kind, by prices (Lagrange multipliers) that any choice of makes a bound of.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.algorithms.moves.arc_bound_kernel import arc_costs, cheapest_chain
+from ftplan.planners.peer_ring.algorithms.moves.request import Question, way
+
+#: Steps of one bound, about: arcs, starts and patterns; beyond it blocks are made larger. A rough one first, so that
+#: something is known where the clock ends the other.
+MOST_STEPS = (100_000_000, 2_500_000_000)
+#: Most starts of the circle; where there are more, some are looked at together.
+MOST_STARTS = 48
+#: Most arcs whose costs are kept, eight bytes for each number of holders that join.
+MOST_ARCS = 4_000_000
+#: Copies that are looked at where nodes join: patterns double with each.
+MOST_COPIES = 3
+#: Prices that are tried first, by the worth of a mean arc and its copies, and how they are changed.
+PRICES = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5)
+STEPS = ((1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
+#: Most prices that are tried, and how often the start for which the bound is worst is looked at too.
+MOST_TRIALS = 24
+ROUNDS = 3
+
+
+class _Arcs(NamedTuple):
+    """Arcs of blocks, what they cost, and the blocks of which one has a cut."""
+
+    offset: IntArray
+    cost: FloatArray
+    load: FloatArray
+    starts: IntArray
+    walk: int
+    inner: int
+    stay_limit: float
+    join_limit: float
+    stays: int
+    joins: int
+    span: int  # blocks that are looked at together from each start on
+    block: int  # positions of a block
+
+    def value(
+        self, starts: IntArray, stay_price: float, join_price: float, budget: Budget, openings: int = 1 << MOST_COPIES
+    ) -> float:
+        """Return the bound by prices for rings with a cut in one of the blocks; 0 where the clock ran out.
+
+        With fewer *openings* than all it holds only for rings where nobody joins close to the cut.
+        """
+        least = np.inf
+        steps = 4.0 * len(self.load) * 4.0 ** (self.walk if self.joins else 0)
+        kernel = way(cheapest_chain, steps * len(starts))
+        for start in starts.tolist():
+            if budget.over():
+                return 0.0
+            cost = kernel(
+                start, self.span, self.offset, self.cost, self.load, self.stay_limit, self.join_limit, stay_price,
+                join_price, self.joins, self.walk, self.inner, openings,
+            )  # fmt: skip
+            least = min(least, float(cost))
+        return least - stay_price * self.stays - join_price * self.joins
+
+
+def arc_bound(question: Question, load: float, budget: Budget) -> float:
+    """Return bytes that no ring of the members with at most this largest load goes below; at least 0.
+
+    Valid for every order and all zones. Where the budget ends first it is what a rough look proves, or 0; deterministic
+    but for that.
+    """
+    best, block = 0.0, 0
+    for steps in MOST_STEPS:
+        arcs = None if block == 1 else _arcs(question, load, steps, budget)
+        if arcs is not None and arcs.block != block and len(arcs.starts):
+            best, block = max(best, _bound(question, arcs, budget)), arcs.block
+    return best
+
+
+def _bound(question: Question, arcs: _Arcs, budget: Budget) -> float:
+    problem = question.problem
+    unit = float(problem.worth.sum()) / len(problem.member)
+    best, looked = 0.0, arcs.starts[:1]
+    for _ in range(ROUNDS):
+        prices = _prices(arcs, looked, unit * question.walk, budget)
+        least, worst = np.inf, arcs.starts[0]
+        for start in arcs.starts:
+            value = arcs.value(np.array([start]), *prices, budget)
+            if value < least:
+                least, worst = value, start
+            if least <= best:
+                break
+        if budget.over():
+            break
+        best = max(best, least)
+        if worst in looked:
+            break
+        looked = np.append(looked, worst)
+    return best if best > NOISE * float(problem.worth.sum()) else 0.0
+
+
+def _prices(arcs: _Arcs, starts: IntArray, unit: float, budget: Budget) -> tuple[float, float]:
+    """Return good prices: those that are best for a few starts."""
+    tried = dict[tuple[float, float], float]()
+
+    def worth(price: tuple[float, float]) -> float:
+        if price not in tried:
+            known = len(tried) < MOST_TRIALS and min(price) >= 0.0
+            tried[price] = arcs.value(starts, price[0] * unit, price[1] * unit, budget, 1) if known else -np.inf
+        return tried[price]
+
+    best = max(((price, price if arcs.joins else 0.0) for price in PRICES), key=worth)
+    step = 0.25
+    while step > 0.02 and len(tried) < MOST_TRIALS and not budget.over():
+        near = [(best[0] + a * step, best[1] + b * step) for a, b in STEPS if arcs.joins or b == 0]
+        better = max(near, key=worth)
+        if worth(better) > worth(best):
+            best = better
+        else:
+            step /= 2.0
+    return best[0] * unit, best[1] * unit
+
+
+def _arcs(question: Question, load: float, steps: float, budget: Budget) -> _Arcs | None:
+    """Return arcs of blocks that are as small as so many steps let them be; None where the clock ran out."""
+    problem = question.problem
+    size, member = len(problem.position), problem.member
+    joining = ~np.isin(member, np.unique(question.held))
+    limits = question.limits(member, load)
+    stay_limit = float(limits[~joining].max(initial=0.0))
+    join_limit = float(limits[joining].max(initial=0.0))
+    joins = int(joining.sum())
+    walk = min(question.walk, MOST_COPIES) if joins else question.walk
+    limit, block = max(stay_limit, join_limit), 1
+    patterns = 4.0**walk if joins else 1.0
+    while not budget.over():
+        made = _Blocks(question, block)
+        count = made.arcs(limit, walk, count_only=True)[0]
+        starts = made.starts(limit)
+        span = -(-len(starts) // MOST_STARTS)
+        starts = starts[::span]
+        if (count <= MOST_ARCS and count * patterns * (len(starts) + 60) <= steps) or size <= 8 * block:
+            _, offset, cost, loads = made.arcs(limit, walk, count)
+            return _Arcs(
+                offset, cost, loads, starts, walk, made.inner, stay_limit, join_limit, len(member) - joins, joins, span,
+                block,
+            )  # fmt: skip
+        block *= 2
+    return None
+
+
+class _Blocks:
+    """The circle in blocks of some positions, and what members hold of each."""
+
+    def __init__(self, question: Question, block: int) -> None:
+        problem = question.problem
+        size = len(problem.position)
+        self.inner = 0 if block == 1 else 1
+        at = np.arange(size) // block
+        self.count = int(at[-1]) + 1
+        self.nodes = len(problem.nodes)
+        self.load = np.bincount(at, problem.load, minlength=self.count)
+        self.worth = np.bincount(at, problem.worth, minlength=self.count)
+        held = question.held
+        keys = np.repeat(at, held.shape[1]) * self.nodes + held.ravel()
+        keep = problem.members[held.ravel()]
+        pair, where = np.unique(keys[keep], return_inverse=True)
+        worth = np.bincount(where, np.repeat(problem.worth, held.shape[1])[keep], minlength=len(pair))
+        pair, worth = pair[worth > 0.0], worth[worth > 0.0]
+        self.node, self.held = pair % self.nodes, worth
+        self.begin = np.searchsorted(pair // self.nodes, np.arange(self.count + 1))
+
+    def arcs(
+        self, limit: float, walk: int, count: int = 0, count_only: bool = False
+    ) -> tuple[int, IntArray, FloatArray, FloatArray]:
+        """Return how many arcs keep the limit, where those of each block are, and what they cost and load."""
+        offset = np.zeros(self.count + 1, dtype=np.int64)
+        made = 0 if count_only else count
+        cost, load = np.zeros((made, walk + 1)), np.zeros(made)
+        kernel = way(arc_costs, 10.0 * max(count, self.count * 10.0))
+        total = kernel(
+            self.load, self.worth, self.begin, self.node, self.held, limit, walk, self.inner, offset, cost, load,
+            self.nodes,
+        )  # fmt: skip
+        return int(total), offset, cost, load
+
+    def starts(self, limit: float) -> IntArray:
+        """Return the fewest blocks in a row of which one has a cut: more load than an arc may have; all without."""
+        sums = np.concatenate([[0.0], np.cumsum(np.tile(self.load, 2))])
+        ends = np.searchsorted(sums, sums[: self.count] + limit, side="right")
+        lengths = ends - np.arange(self.count)
+        at = int(lengths.argmin())
+        if lengths[at] >= self.count:
+            return np.arange(self.count)
+        return (at + np.arange(lengths[at])) % self.count

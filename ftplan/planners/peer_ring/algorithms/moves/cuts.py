@@ -1,0 +1,231 @@
+"""The cuts of one circular order of nodes for which the fewest bytes travel, proven.
+
+Optimal cuts that begin at different places need not cross: swapping their tails where they do keeps cost and limits.
+So those of one start bound those of all others on either side, and starts are halved until bounds close.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.algorithms.moves.cut_kernel import bands, cheapest
+from ftplan.planners.peer_ring.algorithms.moves.request import Question, way
+
+#: Most places of all cuts together that are kept to find the way back, four bytes each.
+MOST_PLACES = 100_000_000
+#: Starts that are looked at, and places of cuts in all: usually far more than it takes to close the bounds.
+MOST_TRIES = 2_000
+MOST_STEPS = 300_000_000
+#: Starts after which cuts are good.
+FEW_TRIES = 10
+
+
+class OrderCuts(NamedTuple):
+    """Cuts of an order, their cost, and what no cuts of the order cost less than.
+
+    ``first`` is None where none were found; the bound is infinite where there are none.
+    """
+
+    first: IntArray | None
+    cost: float
+    bound: float
+
+
+class _Part(NamedTuple):
+    """Starts from *low* to *high* whose cuts lie between two others; the cheapest begins at about *start*."""
+
+    low: int
+    high: int
+    start: int
+    below: IntArray
+    above: IntArray
+
+
+def least_bytes(
+    question: Question,
+    order: IntArray,
+    load: float,
+    budget: Budget,
+    enough: float = 0.0,
+    most: float = np.inf,
+    tries: int = MOST_TRIES,
+    steps: float = MOST_STEPS,
+) -> OrderCuts:
+    """Return the cuts of *order* for which the fewest bytes travel where no node owns more than *load* of its share.
+
+    Parameters
+    ----------
+    enough
+        No cuts can cost less, or less is of no use: the search ends there.
+    most
+        More is of no use: nothing is found, and the bound is at least so much, where all cuts cost more.
+    tries, steps
+        Starts that are looked at, and places of cuts in all: few where good cuts are enough. Without *most* it goes on
+        until some are found.
+
+    Notes
+    -----
+    Exact while budget, tries and steps last; else the bound is below the cost. Cost O(n M log M) at worst.
+    """
+    order, turn = _turned(question, order)
+    found = _Search(question, order, load).run(budget, enough, most, tries, steps)
+    return found if found.first is None else found._replace(first=np.roll(found.first, turn))
+
+
+def floor_bytes(question: Question, order: IntArray, load: float) -> float:
+    """Return bytes that no cuts of *order* go below, infinite if there are none: cuts need not close the circle.
+
+    What :func:`least_bytes` begins with. Cost O(all places of cuts), one pass.
+    """
+    return _Search(question, _turned(question, order)[0], load).floor()
+
+
+def _turned(question: Question, order: IntArray) -> tuple[IntArray, int]:
+    """Return the order as it begins with a node that has a token now, and by how much it is turned."""
+    turn = int(np.isin(order, question.current.node).argmax())
+    return np.roll(order, -turn), turn
+
+
+class _Search:
+    def __init__(self, question: Question, order: IntArray, load: float) -> None:
+        size, n = len(question.problem.position), len(order)
+        self.question, self.order, self.size = question, order, size
+        self.limit: FloatArray = question.limits(order, load)
+        self.begin, self.atom = question.slots(order)
+        self.low: IntArray = np.arange(n + 1)
+        self.high: IntArray = np.arange(n + 1) + 3 * size - n
+        starts = possible_starts(question.sums, self.limit, size) if n <= size else np.zeros(0, dtype=np.int64)
+        self.starts = np.concatenate([starts, starts + size])  # of two turns
+        self.best: IntArray | None = None
+        self.cost, self.places = np.inf, 0
+        self.heap = list[tuple[float, int, _Part]]()
+
+    def floor(self) -> float:
+        """Return the least cost of cuts that need not end where they begin, infinite if there are none."""
+        if not len(self.starts):
+            return np.inf
+        return self._cheapest(int(self.starts[0]), self.size - 1, self.low, self.high, back=False)[0]
+
+    def run(self, budget: Budget, enough: float, most: float, tries: int, steps: float) -> OrderCuts:
+        """Halve starts until the bounds close, best bound first."""
+        self.cost = most
+        if not len(self.starts):
+            return OrderCuts(None, np.inf, np.inf)
+        if np.isfinite(most):  # few orders are better than one that is known
+            floor = self.floor()
+            if floor >= most * (1.0 - NOISE):
+                return OrderCuts(None, np.inf, max(floor, most))
+        start = self._near_token()
+        cuts = self._try(start, self.low, self.high)
+        if self.cost <= enough:
+            return self._answer(enough)
+        if cuts is None:
+            self._push(0, self.size - 1, self.low, self.high, enough)
+        else:
+            self._push(start + 1, start + self.size - 1, cuts, cuts + self.size, enough)
+        bound = np.inf
+        while self.heap:
+            bound, _, part = heapq.heappop(self.heap)
+            known = self.best is not None or np.isfinite(most)
+            stop = budget.over() or (known and (tries <= 0 or self.places > steps))
+            if stop or bound >= self.cost * (1.0 - NOISE):
+                break
+            tries -= 1
+            cuts = self._try(part.start, part.below, part.above)
+            below = part.below if cuts is None else np.maximum(part.below, cuts)
+            above = part.above if cuts is None else np.minimum(part.above, cuts)
+            self._push(part.low, part.start - 1, part.below, above, bound)
+            self._push(part.start + 1, part.high, below, part.above, bound)
+            bound = np.inf
+        return self._answer(bound)
+
+    def _answer(self, bound: float) -> OrderCuts:
+        if self.best is None:
+            return OrderCuts(None, np.inf, min(bound, self.cost))
+        return OrderCuts(self.best[:-1] % self.size, self.cost, min(bound, self.cost))
+
+    def _near_token(self) -> int:
+        """Return the possible start next to the token of the first node, or any."""
+        current, position = self.question.current, self.question.problem.position
+        at = np.flatnonzero(current.node == self.order[0])
+        place = int(np.searchsorted(position, current.token[at[0]])) if len(at) else 0
+        starts = self.starts[: len(self.starts) // 2]
+        away = np.abs(starts - place)
+        return int(starts[np.minimum(away, self.size - away).argmin()])
+
+    def _push(self, low: int, high: int, below: IntArray, above: IntArray, least: float) -> None:
+        """Keep the starts from low to high for later where they may be better than what is known."""
+        first, last = np.searchsorted(self.starts, [low, high + 1])
+        if first == last:
+            return
+        low, high = int(self.starts[first]), int(self.starts[last - 1])
+        cost, cuts = self._cheapest(low, high, below, above, back=False)
+        if max(cost, least) >= self.cost * (1.0 - NOISE):
+            return
+        start = int(self.starts[min(np.searchsorted(self.starts, cuts[0]), last - 1)])
+        heapq.heappush(self.heap, (max(cost, least), start, _Part(low, high, start, below, above)))
+
+    def _try(self, start: int, below: IntArray, above: IntArray) -> IntArray | None:
+        """Look at the cuts that begin at a start."""
+        cost, cuts = self._cheapest(start, start, below, above, back=True)
+        if np.isinf(cost):
+            return None
+        if cost < self.cost:
+            self.best, self.cost = cuts, cost
+        return cuts
+
+    def _cheapest(self, low: int, high: int, below: IntArray, above: IntArray, back: bool) -> tuple[float, IntArray]:
+        """Return least cost and cuts of starts from low to high, not held to end where they begin.
+
+        Of the cuts only the first is known unless the way *back* is asked for.
+        """
+        n = len(self.limit)
+        least, most = below.copy(), above.copy()
+        least[0], most[0] = max(low, least[0]), min(high, most[0])
+        least[n], most[n] = max(low + self.size, least[n]), min(high + self.size, most[n])
+        nothing = np.inf, np.zeros(n + 1, dtype=np.int64)
+        if not self._narrowed(least, most):
+            return nothing
+        while back and int((most - least + 1).sum()) > MOST_PLACES:  # one cut after the other is known for good
+            marked = int((most - least).argmax())
+            cost, cuts = self._run(least, most, marked, 0)
+            if np.isinf(cost):
+                return nothing
+            least[marked] = most[marked] = cuts[marked]
+            self._narrowed(least, most)
+        return self._run(least, most, 0, int((most - least + 1).sum()) if back else 0)
+
+    def _narrowed(self, least: IntArray, most: IntArray) -> bool:
+        run = way(bands, 40.0 * len(least))
+        return not (least > most).any() and bool(run(self.question.sums, self.limit, least, most))
+
+    def _run(self, least: IntArray, most: IntArray, marked: int, kept: int) -> tuple[float, IntArray]:
+        places = int((most - least + 1).sum())
+        self.places += places
+        came, cuts = np.empty(kept, dtype=np.int32), np.zeros(len(least), dtype=np.int64)
+        cost = way(cheapest, 4.0 * places)(
+            self.question.sums, self.question.problem.worth, self.limit, self.question.walk, self.begin, self.atom,
+            least, most, marked, came, cuts,
+        )  # fmt: skip
+        return float(cost), cuts
+
+
+def possible_starts(sums: FloatArray, limit: FloatArray, size: int) -> IntArray:
+    """Return the places, ascending, from which arcs as long as their limits allow reach around the circle.
+
+    Cost O((n + distinct limits log M) M).
+    """
+    place = np.arange(size)
+    tables = {
+        float(most): np.maximum(np.searchsorted(sums, sums[: 2 * size + 1] + most, side="right") - 1, 0)
+        for most in np.unique(limit)
+    }
+    for most in limit.tolist():
+        place = np.minimum(tables[most][place], 2 * size)
+    return np.flatnonzero(place >= np.arange(size) + size)

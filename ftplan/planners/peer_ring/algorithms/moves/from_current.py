@@ -1,0 +1,191 @@
+"""The ring that follows the one in place: planned anew, with nodes that join or leave, or balanced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import numpy as np
+
+from ftplan.compiled import called_often, pays_to_compile
+from ftplan.model.measures.breach import over
+from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.algorithms.cuts.partition import partition
+from ftplan.planners.peer_ring.algorithms.in_place import are_last_copies_as_asked
+from ftplan.planners.peer_ring.algorithms.least_load import LeastLoad
+from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
+from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order, how_many
+from ftplan.planners.peer_ring.algorithms.moves.infeasible import fewest_bytes, why_none
+from ftplan.planners.peer_ring.algorithms.moves.levels import Chosen, Order, Wanted, best_of, orders_of
+from ftplan.planners.peer_ring.algorithms.moves.pool import in_place, some_orders
+from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
+from ftplan.planners.peer_ring.algorithms.outcome import too_many_bytes
+from ftplan.planners.peer_ring.algorithms.tiers import tiered
+from ftplan.planners.peer_ring.moves import held_at
+from ftplan.planners.peer_ring.problem import Event, RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.result import Result
+
+#: Share of the time left for orders that may be good; the rest is for their cuts.
+ORDERS_SHARE = 0.4
+#: Share of the time left for cuts; the rest is for what is proven.
+CUTS_SHARE = 0.7
+#: Share of the time left for the bound; the rest is for what is said of the ring.
+BOUND_SHARE = 0.9
+#: How often fewer bytes are allowed for copies on neighbours, so that there are some left for those of the tier.
+TIER_ROUNDS = 8
+
+
+def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Result[RingAnswer]:
+    """Return the best ring after the one in place: zone violations, then largest load, then bytes that travel.
+
+    All circular orders of few nodes are looked at, each with its cuts solved exactly. Of more nodes the orders are
+    those that keep the circle of the nodes that stay, those that join put where the fewest bytes travel, and the order
+    of least load; the bound is then one of any order. With ``rebalance`` the order is given.
+
+    Parameters
+    ----------
+    best
+        What is best without a look at the ring in place.
+    """
+    question = Question(problem, capped=bool(problem.removed.any()))
+    nodes, every = len(problem.member), 1 if problem.rebalance else how_many(question)
+    complete = every is not None
+    with ExitStack() as stack:
+        tried = 2.0 * nodes**2 if every is None else every
+        if pays_to_compile(2.0 * tried * nodes * len(problem.position)):
+            stack.enter_context(called_often())
+        with _part(budget, ORDERS_SHARE) as looking:
+            orders = orders_of(question, _orders(question, best, complete, looking))
+        wanted = Wanted(problem.target_load or 0.0, _most(problem), _least(question, best, orders), complete)
+        with _part(budget, CUTS_SHARE) as cutting:
+            chosen = _chosen(question, orders, wanted, cutting)
+        if chosen is None:
+            why = why_none(question, orders, budget)
+            return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
+    split = problem.tier.any() and problem.max_bytes is not None  # how bytes are shared with a tier is not proven
+    complete = complete and not (split or looking.cut or cutting.cut)
+    answer, bound = _answer(question, chosen, best, wanted, complete, budget)
+    needed = question.bytes(answer.ring)
+    if over(needed, wanted.max_bytes):  # by the tiered copies, of which no choice of cuts gets rid
+        why = too_many_bytes(problem, needed)
+        return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
+    proven = (
+        chosen.violations <= (answer.violations_bound or 0)
+        and chosen.load <= max(bound, wanted.target) * (1.0 + ROUNDING)
+        and needed <= (answer.bytes_bound or 0.0) * (1.0 + ROUNDING)
+    )
+    return Result("optimal" if proven else "feasible", answer, (), bound, warnings=budget.warnings())
+
+
+@contextmanager
+def _part(budget: Budget, share: float) -> Iterator[Budget]:
+    """Give a share of the time left to a part of the work, and remember where the clock cut it."""
+    part = budget.part(share)
+    yield part
+    budget.cut |= part.cut
+
+
+def _orders(question: Question, best: LeastLoad, complete: bool, budget: Budget) -> Iterable[np.ndarray]:
+    if question.problem.rebalance:
+        return [in_place(question.problem)]
+    if complete:
+        return every_order(question)
+    return some_orders(question, best, budget)
+
+
+def _most(problem: RingProblem) -> float:
+    return np.inf if problem.max_bytes is None else problem.max_bytes
+
+
+def _least(question: Question, best: LeastLoad, orders: list[Order]) -> float:
+    if question.problem.rebalance:
+        return partition(question.problem, orders[0].order).largest
+    return best.bound
+
+
+def _chosen(question: Question, orders: list[Order], wanted: Wanted, budget: Budget) -> Chosen | None:
+    """Return the best ring, with what tiered copies cost within the bytes allowed."""
+    problem, allowed = question.problem, wanted
+    chosen = best_of(question, orders, allowed, budget)
+    if not problem.tier.any() or np.isinf(wanted.max_bytes):
+        return chosen
+    least, ring = fewest_bytes(question, orders, budget)
+    for _ in range(TIER_ROUNDS):
+        if chosen is None or _within(question, chosen.ring, wanted):
+            return chosen
+        if allowed.max_bytes <= least:
+            break
+        excess = question.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
+        allowed = allowed._replace(max_bytes=max(least, min(allowed.max_bytes, chosen.bytes) - excess))
+        chosen = best_of(question, orders, allowed, budget)
+    if ring is None or not _within(question, ring, wanted):
+        return None
+    load, violations = problem.largest_load(ring), crowded(problem.zone[ring.node], question.walk)[0]
+    first = np.searchsorted(problem.position, ring.token)
+    return Chosen(ring.node, first, ring, violations, load, least, wanted.least_load, question.lacking)
+
+
+def _within(question: Question, ring: Ring, wanted: Wanted) -> bool:
+    """Return whether what travels, copies on a tier included, may travel."""
+    excess = question.bytes(tiered(question.problem, ring)) - wanted.max_bytes
+    return excess <= ROUNDING * max(wanted.max_bytes, 1.0)
+
+
+def _answer(
+    question: Question, chosen: Chosen, best: LeastLoad, wanted: Wanted, complete: bool, budget: Budget
+) -> tuple[RingAnswer, float]:
+    """Return the answer with the bounds of its levels, and the bound of the largest load."""
+    problem, current = question.problem, question.current
+    ring = tiered(problem, chosen.ring)
+    if _same(problem, current, ring) or _no_better(question, ring, wanted):
+        ring = current
+    steps = () if ring is current else (Step(_event(problem), ring),)
+    last = question.lacking_last
+    if complete:
+        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
+    allowed = max(problem.largest_load(ring), wanted.target)
+    moved, least = question.bytes(ring), question.lacking + last
+    if moved > least:
+        with _part(budget, BOUND_SHARE) as part:
+            least = max(least, arc_bound(question, allowed, part) + last)
+    return RingAnswer(steps, ring, best.violations_bound, sound_bound("min", moved, least)), best.bound
+
+
+def _event(problem: RingProblem) -> Event:
+    joins, leaves = bool(problem.added.any()), bool(problem.removed.any())
+    if joins != leaves:
+        return "scale-out" if joins else "scale-in"
+    return "balance" if problem.rebalance else "re-plan"
+
+
+def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:
+    """Return whether two rings have one token a node, the same nodes, and the same holders everywhere."""
+    if len(one.node) != len(other.node) or not np.array_equal(one.nodes, other.nodes):
+        return False
+    return np.array_equal(held_at(problem, one), held_at(problem, other))
+
+
+def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
+    """Return whether the ring in place is one of the members, one token each on positions, and at least as good.
+
+    It has to keep the copies that are asked for, and the last ones where they are asked for.
+    """
+    problem, current = question.problem, question.current
+    if problem.copies_in_place is not None or not are_last_copies_as_asked(problem, current):
+        return False
+    if not current.simple or not np.array_equal(current.nodes, problem.member):
+        return False
+    if len(np.unique(current.owner(problem.position))) < len(current.node):
+        return False
+
+    def levels(one: Ring) -> tuple[int, float, float]:
+        return problem.violations(one), max(problem.largest_load(one), wanted.target), question.bytes(one)
+
+    now, then = levels(current), levels(ring)
+    if now[0] != then[0]:
+        return now[0] < then[0]
+    return now[1] <= then[1] * (1.0 + ROUNDING)

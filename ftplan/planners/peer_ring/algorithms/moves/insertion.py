@@ -1,0 +1,136 @@
+"""Between which nodes of a ring others join: good orders that keep the circle of those that stay."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.algorithms.moves.cuts import least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.insertion_kernel import insert
+from ftplan.planners.peer_ring.algorithms.moves.request import Question, way
+
+#: Arcs of the nodes that stay by which a cut may lie away from where it would be if nobody joined.
+NEAR = 3
+#: How many more or fewer nodes may have joined up to a slot than if they joined evenly.
+AHEAD = 12
+#: Most states whose way back is kept, four bytes each.
+MOST_STATES = 40_000_000
+#: Most windows of slots, as patterns of those that join.
+MOST_PATTERNS = 32
+
+
+def joined(question: Question, stays: IntArray, joins: IntArray, load: float, budget: Budget) -> IntArray | None:
+    """Return an order where *joins* stand between *stays*, or None; at about the fewest bytes for a largest load.
+
+    Nodes that join count as alike, of mean cpu: each goes to the first place where it repeats no zone. Good, not
+    proven. Cost O(slots (joins) 2^walk places).
+    """
+    if not len(joins):
+        return stays
+    best: tuple[float, IntArray] | None = None
+    for turn in sorted({0, len(stays) // 2}):  # none joins close to the first slot: look from the other side too
+        found = _from(question, np.roll(stays, -turn), joins, load, budget)
+        if found is not None and (best is None or found[0] < best[0]):
+            best = found
+    return None if best is None else best[1]
+
+
+def _from(
+    question: Question, stays: IntArray, joins: IntArray, load: float, budget: Budget
+) -> tuple[float, IntArray] | None:
+    problem, walk, slots = question.problem, question.walk, len(stays) + len(joins)
+    size = len(problem.position)
+    if len(stays) <= walk or slots > size or budget.over():
+        return None
+    cuts = _without(question, stays, load, budget)
+    if cuts is None:
+        return None
+    patterns = _patterns(walk)
+    for near in range(NEAR, 0, -1):
+        least, width = _joined_by(len(joins), slots)
+        low, high = _bands(cuts, size, least, width, slots, near)
+        places = int((high - low).max()) + 1
+        if (slots + 1) * width * len(patterns) * places <= MOST_STATES:
+            break
+    else:
+        return None
+    came = np.zeros((slots + 1, width, len(patterns), places), dtype=np.int32)
+    dealt = np.zeros(slots, dtype=np.int64)
+    begin, atom = question.slots(stays)
+    limit = question.limits(stays, load)
+    join_limit = float(question.limits(joins, load).mean())
+    joining = problem.zone[joins]
+    penalty = 2.0 * walk * float(problem.worth.sum()) + 1.0
+    cost = np.inf
+    for closed in (True, False):  # the first node keeps its cut, or else the circle need not close
+        if closed:
+            low[0], high[0], low[slots], high[slots] = (
+                cuts[0] + size,
+                cuts[0] + size,
+                cuts[0] + 2 * size,
+                cuts[0] + 2 * size,
+            )
+        else:
+            low, high = _bands(cuts, size, least, width, slots, near)
+        cost = way(insert, 10.0 * came.size)(
+            question.sums, problem.worth, limit, join_limit, problem.zone[stays], joining, penalty, len(joins), walk,
+            begin, atom, patterns, low, high, least, width, came, dealt,
+        )  # fmt: skip
+        if cost < np.inf:
+            break
+    return None if np.isinf(cost) else (float(cost), _dealt(question, stays, joins, dealt))
+
+
+def _without(question: Question, stays: IntArray, load: float, budget: Budget) -> IntArray | None:
+    """Return the cuts of those that stay if nobody joined and they shared all load, ascending."""
+    cpu = question.problem.cpu
+    more = float(question.problem.cpu[question.problem.members].sum() / cpu[stays].sum())
+    for factor in (1.0, 1.05, 1.25, np.inf):
+        found = least_bytes(question, stays, load * more * factor, budget, enough=1e300)
+        if found.first is not None:
+            size = len(question.problem.position)
+            return np.asarray(found.first[0] + (found.first - found.first[0]) % size)
+    return None
+
+
+def _patterns(walk: int) -> IntArray:
+    """Return which slots of a window may join, as bits: any, or in long windows few."""
+    if 1 << walk <= MOST_PATTERNS:
+        return np.arange(1 << walk)
+    return np.array([0] + [1 << j for j in range(walk)])
+
+
+def _joined_by(joins: int, slots: int) -> tuple[IntArray, int]:
+    """Return how many have joined before each slot at least, (slots + 1,), and of how many numbers one is possible."""
+    even = np.arange(slots + 1) * joins // slots
+    least = np.clip(even - AHEAD, 0, joins)
+    return least, int(min(joins, 2 * AHEAD + 1)) + 1
+
+
+def _bands(cuts: IntArray, size: int, least: IntArray, width: int, slots: int, near: int) -> tuple[IntArray, IntArray]:
+    """Return first and last place of each cut after so many have joined, (slots + 1, width), on the second turn."""
+    stay = len(cuts)
+    if stay <= 2 * near + 1:
+        low = np.repeat(np.arange(slots + 1), width).reshape(slots + 1, width)
+        return low, np.minimum(low + 2 * size - 1, 4 * size)
+    around = np.concatenate([cuts, cuts + size, cuts + 2 * size, cuts + 3 * size])
+    stays = np.arange(slots + 1)[:, None] - least[:, None] - np.arange(width)[None, :] + stay
+    low = around[np.clip(stays - near, 0, 4 * stay - 1)]
+    high = around[np.clip(stays + near, 0, 4 * stay - 1)]
+    return low, np.minimum(high, 4 * size)
+
+
+def _dealt(question: Question, stays: IntArray, joins: IntArray, dealt: IntArray) -> IntArray:
+    """Return the order: nodes that stay one after the other, and in slots that join the first one of a new zone."""
+    zone, reach = question.problem.zone, question.walk - 1
+    order = np.full(len(dealt), -1, dtype=np.int64)
+    order[dealt == 0] = stays
+    left = joins.tolist()
+    for slot in np.flatnonzero(dealt).tolist():
+        around = order[(slot + np.arange(-reach, reach + 1)) % len(order)]
+        zones = set(zone[around[around >= 0]].tolist())
+        node = next((node for node in left if int(zone[node]) not in zones), left[0])
+        left.remove(node)
+        order[slot] = node
+    return order

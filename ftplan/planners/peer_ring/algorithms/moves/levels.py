@@ -1,0 +1,168 @@
+"""The best ring of a few orders: fewest zone violations, then least largest load, then fewest bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from sys import maxsize
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.algorithms.cuts.partition import ring_of
+from ftplan.planners.peer_ring.algorithms.moves.cuts import MOST_STEPS, floor_bytes, least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
+from ftplan.planners.peer_ring.ring import Ring
+
+#: Any cuts are wanted, whatever they cost.
+ANY = 1e300
+#: Steps of a bisection for the least largest load: it ends before, since loads are finitely many.
+STEPS = 60
+#: Places of cuts that are looked at for fewest bytes in the best of some orders; in the k-th best a k-th of them.
+SOME_STEPS = 60_000_000
+#: Loads that lie closer together, by their size, are one: limits are kept within rounding.
+CLOSE = 4.0 * ROUNDING
+
+
+class Order(NamedTuple):
+    """A circular order of the members, and how many windows of it have a zone twice."""
+
+    order: IntArray
+    violations: int
+
+
+class Chosen(NamedTuple):
+    """A ring with its levels.
+
+    ``load_bound`` and ``bytes_bound`` hold for the orders that were looked at, with as few violations.
+    """
+
+    order: IntArray
+    first: IntArray
+    ring: Ring
+    violations: int
+    load: float
+    bytes: float
+    load_bound: float
+    bytes_bound: float
+
+
+class Wanted(NamedTuple):
+    """What is good enough in load, what may travel, and what no ring goes below in largest load.
+
+    ``every`` says that the orders are all there are, so that what is proven of each is of use.
+    """
+
+    target: float = 0.0
+    max_bytes: float = np.inf
+    least_load: float = 0.0
+    every: bool = True
+
+
+def orders_of(question: Question, found: Iterable[IntArray]) -> list[Order]:
+    """Return each circular order once, as it begins with its first node, those with fewest violations first."""
+    zone, seen = question.problem.zone, dict[tuple[int, ...], None]()
+    for order in found:
+        turned = np.roll(order, -int(np.argmin(order)))
+        seen.setdefault(tuple(turned.tolist()))
+    made = [np.array(order, dtype=np.int64) for order in seen]
+    return sorted(
+        (Order(order, crowded(zone[order], question.walk)[0]) for order in made), key=lambda one: one.violations
+    )
+
+
+def best_of(question: Question, orders: list[Order], wanted: Wanted, budget: Budget) -> Chosen | None:
+    """Return the best ring of these orders, None where none of them keeps within room and bytes.
+
+    Exact for the orders while the budget lasts: more bytes, or a higher target, are never worse. Each level's search is
+    pruned by what is known: cost is one pass of least_bytes an order, and a bisection whenever one is better.
+    """
+    for violations in sorted({one.violations for one in orders}):
+        group = [one.order for one in orders if one.violations == violations]
+        load, bound, order = least_load(question, group, wanted, budget)
+        if order is not None:
+            return _fewest_bytes(question, group, order, (violations, load, bound), wanted, budget)
+    return None
+
+
+def least_load(
+    question: Question, group: list[IntArray], wanted: Wanted, budget: Budget
+) -> tuple[float, float, IntArray | None]:
+    """Return the least largest load of the orders within the bytes allowed, its bound, and an order that reaches it."""
+    best, proven, by = np.inf, np.inf, None
+    for order in group:
+        below = best * (1.0 - CLOSE)
+        if best <= wanted.least_load * (1.0 + ROUNDING):
+            break
+        found = _within(question, order, below, wanted.max_bytes, budget)
+        if found is not None:
+            best, bound = _bisected(question, order, found, wanted, budget)
+            proven, by = min(proven, bound), order
+    if budget.over():
+        proven = wanted.least_load
+    return best, min(max(proven, wanted.least_load), best), by
+
+
+def _bisected(question: Question, order: IntArray, high: float, wanted: Wanted, budget: Budget) -> tuple[float, float]:
+    low = wanted.least_load
+    found = _within(question, order, low, wanted.max_bytes, budget) if low > 0.0 else None
+    if found is not None:
+        return min(found, high), min(found, high)
+    for _ in range(STEPS):
+        if high - low <= CLOSE * high:
+            return high, high
+        if budget.over():
+            break
+        middle = (low + high) / 2.0
+        found = _within(question, order, middle, wanted.max_bytes, budget)
+        low, high = (middle, high) if found is None else (low, min(found, high))
+    return high, low
+
+
+def _within(question: Question, order: IntArray, load: float, most: float, budget: Budget) -> float | None:
+    """Return the largest load of a ring within so much load and so many bytes, None without one."""
+    enough, limit = (ANY, np.inf) if np.isinf(most) else (most, most * (1.0 + ROUNDING) + ROUNDING)
+    found = least_bytes(question, order, load, budget, enough, limit, maxsize, np.inf)
+    if found.first is None:
+        return None
+    return question.problem.largest_load(ring_of(question.problem, order, found.first))
+
+
+def _fewest_bytes(
+    question: Question,
+    group: list[IntArray],
+    reached: IntArray,
+    levels: tuple[int, float, float],
+    wanted: Wanted,
+    budget: Budget,
+) -> Chosen:
+    violations, load, load_bound = levels
+    allowed = max(load, wanted.target)
+    cost, bound, by, first = np.inf, np.inf, reached, None
+    for rank, (floor, order) in enumerate(_promising(question, group, allowed, budget)):
+        if cost <= max(floor, question.lacking):
+            bound = min(bound, cost)
+            break
+        steps = MOST_STEPS if wanted.every else SOME_STEPS / (rank + 1)
+        found = least_bytes(question, order, allowed, budget, question.lacking, cost, steps=steps)
+        bound = min(bound, found.bound)
+        if found.first is not None and found.cost < cost:
+            cost, by, first = found.cost, order, found.first
+    if first is None:  # the clock ran out before any cuts were found: those that were meant
+        first = least_bytes(question, reached, allowed, Budget(np.inf), ANY).first
+        assert first is not None
+    ring = ring_of(question.problem, by, first)
+    least = max(question.lacking, min(bound, cost))
+    actual = question.problem.largest_load(ring)
+    return Chosen(by, first, ring, violations, actual, cost, load_bound, least)
+
+
+def _promising(question: Question, group: list[IntArray], load: float, budget: Budget) -> list[tuple[float, IntArray]]:
+    """Return orders with bytes that none of their cuts go below, those first that may be cheapest."""
+    if len(group) == 1:
+        return [(0.0, group[0])]
+    floors = [0.0 if budget.over() else floor_bytes(question, order, load) for order in group]
+    return [(floors[k], group[k]) for k in sorted(range(len(group)), key=lambda k: (floors[k], k))]

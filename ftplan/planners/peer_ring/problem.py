@@ -1,0 +1,257 @@
+"""The question of a peer ring: which tokens nodes get, so that load is even and failures that happen lose nothing.
+
+Shapes: N nodes, Z zones, M positions (where at least one key group begins), K key groups, W windows. Loads and rates
+are per second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ftplan.model.plan import Warn
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.peer_ring.ring import Ring
+
+#: Why the ring changes: planned anew, load goes to a neighbour, a node joins, leaves or fails.
+Event = Literal["re-plan", "balance", "scale-out", "scale-in", "failure"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """When a node asks for help and when it may give some ([Kumbhare2015], VI).
+
+    A node is overloaded where its queue is at least ``queue_high_s`` and its utilisation at least ``cpu_high``, for
+    ``hold`` windows in a row; it may accept where its queue is at most ``queue_low_s`` and its utilisation at most
+    ``cpu_low``. Queues are in seconds of the node's whole capacity.
+    """
+
+    queue_high_s: float = 1.0
+    queue_low_s: float = 0.1
+    cpu_high: float = 0.85
+    cpu_low: float = 0.7
+    hold: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class RingSetting:
+    """What estimates of memory, traffic and recovery follow from ([Kumbhare2015], V-C and V-D, VII).
+
+    Attributes
+    ----------
+    interval_s
+        T, from one checkpoint to the next.
+    checkpoint_s
+        d, to make and send a checkpoint.
+    detection_s
+        From a failure to its detection, at the longest: missed heartbeats times heartbeat interval, and grace.
+    heartbeat_is_checkpoint
+        Then age of the checkpoint and detection add up to ``detection_s``, whenever the failure is.
+    fixed_s
+        What a take-over takes beside detection and replay.
+    latency_bound_s
+        L_n, upper bound of the delay of a tuple and of clock skew; backups drop what is older than T_s - 2 L_n.
+    replay_rate
+        (N,) records per second that a node replays; infinite where unknown.
+    bandwidth
+        Bytes per second between two nodes.
+    record_bytes
+        (M,) mean size of a record of a position, NaN where unknown.
+    touched
+        Share of the state that a checkpoint holds on average, at most; 1 where unknown.
+    age
+        Mean age of the last checkpoint at a failure, in intervals: half of one where failures come at any time.
+    """
+
+    interval_s: float
+    checkpoint_s: float
+    detection_s: float
+    heartbeat_is_checkpoint: bool
+    fixed_s: float
+    latency_bound_s: float
+    replay_rate: FloatArray
+    bandwidth: float
+    record_bytes: FloatArray
+    touched: float = 1.0
+    age: float = 0.5
+
+    @property
+    def age_s(self) -> float:
+        """Mean age of the last checkpoint at a failure, u."""
+        return self.age * self.interval_s
+
+    @property
+    def mean_detection_s(self) -> float:
+        """Mean time from a failure to its detection, t_det, so that age and detection add up to what they do."""
+        return self.detection_s - self.age_s if self.heartbeat_is_checkpoint else self.detection_s
+
+
+@dataclass(frozen=True, eq=False)
+class RingProblem:
+    """M positions on the circle and N nodes, in natural order of their ids.
+
+    Attributes
+    ----------
+    members
+        (N,) nodes that the planned ring has: accept tasks and checkpoints, are not removed, and where a ring is in
+        place have a token of it or are added.
+    zones, zone
+        Names of zones, empty for that of a node without one, and (N,) the zone of each node.
+    tier
+        (N,) nodes that only hold last copies; none is a member.
+    fails
+        (N,) nodes that fail once the planned ring is in place.
+    cpu
+        (N,) fair shares are in proportion to it.
+    position
+        (M,) ascending.
+    load, rate, state
+        (M,) load and records per second, and bytes of state, of all key groups at a position.
+    atom
+        (K,) position of each key group, by number.
+    capacity, foreign
+        (N,) load per second that a node can take, and what other work takes of it.
+    windows
+        (W, M) load per second in each window of the statistics, None without statistics.
+    queue_s
+        (N,) queue of each node before any move, in seconds of its capacity; 0 where it was not measured.
+    current
+        The ring in place, None where there is none. Its nodes may include some that are gone or removed.
+    copies_in_place
+        Backups of each key group on the ring in place, where these are not ``replication``; else None.
+    keep
+        The ring stays as it is: only what fails is asked for.
+    rebalance
+        Nodes keep their order: load moves between neighbours only.
+    target_load
+        A largest load (over the fair share) that is good enough: bytes come before what lies below it.
+    max_bytes
+        Most bytes that travel (transfer and re-replication), None without a limit.
+    down, zone_down
+        (N,) and (Z,) probabilities of failure within one repair window, 0 where unknown.
+    """
+
+    nodes: tuple[str, ...]
+    zones: tuple[str, ...]
+    zone: IntArray
+    members: BoolArray
+    tier: BoolArray
+    added: BoolArray
+    removed: BoolArray
+    fails: BoolArray
+    cpu: FloatArray
+    down: FloatArray
+    zone_down: FloatArray
+    position: FloatArray
+    load: FloatArray
+    rate: FloatArray
+    state: FloatArray
+    operators: tuple[str, ...]  # (K,) operator id
+    key_group: IntArray  # (K,)
+    atom: IntArray  # (K,)
+    group_load: FloatArray  # (K,)
+    group_state: FloatArray  # (K,)
+    capacity: FloatArray
+    foreign: FloatArray
+    overload: float
+    replication: int
+    setting: RingSetting
+    thresholds: Thresholds = Thresholds()
+    windows: FloatArray | None = None
+    window_s: float = 1.0
+    queue_s: FloatArray | None = None
+    current: Ring | None = None
+    copies_in_place: int | None = None
+    keep: bool = False
+    rebalance: bool = False
+    target_load: float | None = None
+    max_bytes: float | None = None
+    tokens: int = 100
+    state_known: bool = True
+    probabilities_known: bool = True
+    measured: bool = False  # loads come from statistics, not from an even spread
+    warnings: tuple[Warn, ...] = field(default=())
+
+    @cached_property
+    def member(self) -> IntArray:
+        """Numbers of the members, ascending, (n,)."""
+        return np.flatnonzero(self.members)
+
+    @cached_property
+    def worth(self) -> FloatArray:
+        """What it costs to move a position, (M,): its bytes; where no state is known, the number of its key groups."""
+        if self.state_known:
+            return self.state
+        return np.bincount(self.atom, minlength=len(self.position)).astype(np.float64)
+
+    @cached_property
+    def fair(self) -> FloatArray:
+        """Load that each node would have in proportion to its cpu, (N,), 0 for nodes that are no members."""
+        cpu = np.where(self.members, self.cpu, 0.0)
+        return np.asarray(cpu / max(float(cpu.sum()), 1e-300) * float(self.load.sum()))
+
+    def zone_name(self, node: int) -> str | None:
+        """Return the zone of a node, None where it has none: then it is a zone of its own, without a name."""
+        return self.zones[int(self.zone[node])] or None
+
+    def loads(self, ring: Ring) -> FloatArray:
+        """Return the load of each node as owner, (N,)."""
+        owner = ring.node[ring.owner(self.position)]
+        return np.asarray(np.bincount(owner, self.load, minlength=len(self.nodes)))
+
+    def arcs(self, ring: Ring, worth: FloatArray) -> FloatArray:
+        """Return the sum of a worth (M,), such as ``load`` or ``state``, over the arc of each token, (T,)."""
+        return np.asarray(np.bincount(ring.owner(self.position), worth, minlength=len(ring.token)))
+
+    def largest_load(self, ring: Ring) -> float:
+        """Return the objective: the largest load of a node over its fair share; 1 is even, 0 where there is no load.
+
+        A node that is no member has no fair share: it counts as if it was one.
+        """
+        total = float(self.load.sum())
+        if total == 0.0:
+            return 0.0
+        per_cpu = total / float(self.cpu[self.members].sum())
+        return float((self.loads(ring)[ring.nodes] / (self.cpu[ring.nodes] * per_cpu)).max())
+
+    def violations(self, ring: Ring) -> int:
+        """Return how many arcs have two of their r + 1 holders in one zone."""
+        zones = np.sort(self.zone[ring.holders(self.replication)], axis=1)
+        return int((zones[:, 1:] == zones[:, :-1]).any(axis=1).sum())
+
+
+class Step(NamedTuple):
+    """A change of the ring, and the ring after it."""
+
+    event: Event
+    ring: Ring
+
+
+@dataclass(frozen=True)
+class RingAnswer:
+    """How the ring becomes what is planned, and what is proven beside the objective's bound.
+
+    Attributes
+    ----------
+    steps
+        Changes one after the other, from the ring in place; without one, the first is the ring itself, as ``re-plan``.
+        Empty where the ring in place stays.
+    ring
+        The planned ring: that of the last step, else the one in place.
+    violations_bound
+        No ring of these nodes has fewer arcs with two holders in one zone; None where it was not asked for.
+    bytes_bound
+        No ring that is as good in violations and largest load (or meets ``target_load``) moves fewer bytes; None where
+        there is no ring in place, or nothing is proven.
+    out_of_room
+        Nodes (by number) that were overloaded while no other could accept: they need another node to join.
+    """
+
+    steps: tuple[Step, ...]
+    ring: Ring
+    violations_bound: int | None = None
+    bytes_bound: float | None = None
+    out_of_room: tuple[int, ...] = ()

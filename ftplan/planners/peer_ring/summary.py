@@ -1,0 +1,90 @@
+"""What a ring is worth beside others, what is proven of it, and what it costs to get there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.planners.peer_ring.derived import failing, failure_figures
+from ftplan.planners.peer_ring.metrics import ledgers, node_figures, ring_figures
+from ftplan.planners.peer_ring.moves import worth_moved
+from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.steps import moved_by
+from ftplan.planners.peer_ring.survival.survival import survival
+from ftplan.planners.peer_ring.takeover.takeover import TakeOver
+
+#: What is optimised, the first first.
+LEVELS = ("zone_violations", "largest_load", "bytes")
+
+
+def question_summary(problem: RingProblem, before: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the figures of a question without an answer; *before* are those of the ring in place."""
+    return {
+        "key_groups": len(problem.atom),
+        "load": float(problem.load.sum()),
+        "state_bytes": float(problem.state.sum()) if problem.state_known else None,
+        "before": before,
+        "after": None,
+    }
+
+
+def summary(
+    problem: RingProblem,
+    ring: Ring,
+    steps: Sequence[Step],
+    failure: TakeOver | None,
+    chance: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the figures before and after, and what the steps and a failure cost by event.
+
+    *chance* is what :func:`ftplan.planners.peer_ring.survival.survival.survival` says of the ring: the body has it too.
+    """
+    after = ring_figures(problem, ring, chance)
+    moves = [move for item in moved_by(problem, steps) for move in item.moves]
+    moves += [] if failure is None else failure.moves
+    return {
+        **question_summary(problem, after if ring is problem.current else figures_in_place(problem)),
+        "after": after,
+        "nodes": node_figures(problem, ring),
+        "levels": {name: {"value": value} for name, value in level_values(problem, ring, steps).items()},
+        "ledgers": ledgers(moves, problem.state_known),
+        "failure": None
+        if failure is None
+        else {"nodes": failing(problem, ring), **failure_figures(problem, ring, failure)},
+    }
+
+
+def figures_in_place(problem: RingProblem) -> dict[str, Any] | None:
+    """Return the figures of the ring in place, None without one, or where it has too few nodes for the copies."""
+    current = problem.current
+    if current is None or current.most_copies < problem.replication:
+        return None
+    return ring_figures(problem, current, survival(problem, current))
+
+
+def level_values(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dict[str, float | int | None]:
+    """Return what a ring is worth in each level of the objective; bytes are None without a ring in place.
+
+    Where no state is known, bytes count key groups.
+    """
+    return {
+        "zone_violations": problem.violations(ring),
+        "largest_load": problem.largest_load(ring),
+        "bytes": None if problem.current is None else worth_moved(problem, steps),
+    }
+
+
+def proven(value: float | None, bound: float | None) -> bool:
+    """Return whether a value to be least is as low as its bound; there is nothing to prove where it is None."""
+    if value is None:
+        return True
+    return bound is not None and value - bound <= ROUNDING * max(abs(value), abs(bound)) + NOISE
+
+
+def all_proven(problem: RingProblem, values: dict[str, Any], bounds: dict[str, Any]) -> bool:
+    """Return whether every level is proven best, a largest load within ``target_load`` being good enough."""
+    target, load = problem.target_load, values["largest_load"]
+    enough = target is not None and proven(load, target)
+    return all(proven(values[name], bounds[name]) or (name == "largest_load" and enough) for name in LEVELS)

@@ -1,0 +1,103 @@
+"""Estimate by samples how likely it is that all nodes of some set are down, with an interval, however rare it is.
+
+[Karp1989]: draw one set by its probability, then the other nodes given that it is down, and count how often no earlier
+set is down too. That share times the sum of the probabilities is the probability of the union. Where that sum is above
+1 it is likely enough that some set is down, and nodes are drawn as they fail.
+
+Shapes: S sets, C nodes in each at most, N nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.peer_ring.survival.loss import Estimate
+from ftplan.planners.peer_ring.survival.set_bounds import alone
+
+#: Samples, how sure the interval is, and most numbers that are drawn, and bytes that are looked at, at once.
+SAMPLES, CONFIDENCE, AT_ONCE, BYTES = 4_000, 0.99, 4e6, 2e7
+
+
+class Stratum(NamedTuple):
+    """A state of the zones: its probability, sets as of ``ring_set_bounds.reduced``, (S, C), and (N,) probabilities."""
+
+    weight: float
+    rows: IntArray
+    down: FloatArray
+
+
+def sampled_loss(strata: Sequence[Stratum], seed: int) -> Estimate:
+    """Return the probability that some set is down, over states of which one is the case. Cost O(samples (S C + N))."""
+    chances = [stratum.weight * alone(stratum.rows, stratum.down) for stratum in strata]
+    weights, sums = np.array([s.weight for s in strata]), np.array([float(each.sum()) for each in chances])
+    if float(sums.sum()) <= 0.0:
+        return Estimate(0.0, 0.0, 0.0)
+    plain = float(sums.sum()) > float(weights.sum())
+    each_sum = weights if plain else sums
+    total = float(each_sum.sum())
+    random = np.random.default_rng(seed)
+    drawn = np.bincount(_chosen(each_sum, SAMPLES, random), minlength=len(strata))
+    counted = 0
+    for stratum, each, count in zip(strata, chances, drawn.tolist(), strict=True):
+        size = batch(len(stratum.rows), len(stratum.down))
+        for begin in range(0, count, size):
+            many = min(size, count - begin)
+            chosen = None if plain else _chosen(each, many, random)
+            counted += hits(_dead(stratum, chosen, many, random), stratum.rows, chosen)
+    return interval(total, counted, SAMPLES)
+
+
+def batch(sets: int, nodes: int) -> int:
+    """Return how many samples are looked at together."""
+    return max(1, int(min(AT_ONCE / max(nodes, 1), 8.0 * BYTES / max(sets, 1))))
+
+
+def hits(dead: BoolArray, rows: IntArray, chosen: IntArray | None) -> int:
+    """Return in how many samples some set is down; or, where one was *chosen*, in how many it is the first that is.
+
+    *dead* tells of nodes in samples, (samples, N). Eight samples are looked at as one byte.
+    """
+    packed = np.packbits(dead.T, axis=1)
+    down = packed[rows[:, 0]]
+    for column in rows.T[1:]:
+        down &= packed[column]
+    if chosen is None:
+        return int(np.unpackbits(np.bitwise_or.reduce(down, axis=0))[: len(dead)].sum())
+    np.bitwise_or.accumulate(down, axis=0, out=down)
+    sample = np.arange(len(dead))
+    earlier = down[chosen - 1, sample >> 3] >> (7 - (sample & 7)).astype(np.uint8) & 1
+    return int(((chosen == 0) | (earlier == 0)).sum())
+
+
+def _chosen(each: FloatArray, count: int, random: np.random.Generator) -> IntArray:
+    """Return *count* numbers of what has these probabilities, drawn by them."""
+    cumulative = np.cumsum(each)
+    drawn = np.searchsorted(cumulative, random.random(count) * cumulative[-1], side="right")
+    return np.asarray(drawn.clip(max=len(each) - 1))
+
+
+def _dead(stratum: Stratum, chosen: IntArray | None, count: int, random: np.random.Generator) -> BoolArray:
+    """Return which nodes are down in *count* samples, (count, N + 1), the last for -1, with the set that was chosen."""
+    nodes = len(stratum.down)
+    dead = np.ones((count, nodes + 1), dtype=np.bool_)
+    dead[:, :nodes] = random.random((count, nodes)) < stratum.down
+    if chosen is not None:
+        dead[np.arange(count)[:, None], stratum.rows[chosen]] = True
+    return dead
+
+
+def interval(total: float, successes: int, samples: int) -> Estimate:
+    """Return the share of samples that succeed, times *total*, between bounds that hold with :data:`CONFIDENCE`.
+
+    The interval is that of [Clopper1934], which never promises too much.
+    """
+    from scipy.special import betaincinv
+
+    tail = (1.0 - CONFIDENCE) / 2.0
+    low = float(betaincinv(successes, samples - successes + 1, tail)) if successes else 0.0
+    high = float(betaincinv(successes + 1, samples - successes, 1.0 - tail)) if successes < samples else 1.0
+    return Estimate(total * (successes / samples), total * low, total * high)

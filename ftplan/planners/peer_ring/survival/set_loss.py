@@ -1,0 +1,88 @@
+"""The probability that a ring, such as one with virtual nodes, loses something: that a copyset is down as a whole.
+
+Shapes: S copysets, C copies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.model.measures.loss_probability import union_probability
+from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.survival.copysets import Copysets
+from ftplan.planners.peer_ring.survival.enumerated_loss import enumerated_loss
+from ftplan.planners.peer_ring.survival.loss import CLOSE, Loss
+from ftplan.planners.peer_ring.survival.sampled_loss import Stratum, sampled_loss
+from ftplan.planners.peer_ring.survival.set_bounds import reduced, union_bounds
+from ftplan.planners.peer_ring.survival.zone_samples import harris, sampled_with_zones
+from ftplan.planners.peer_ring.survival.zone_states import ZoneStates, fatal_masks, own_probabilities, zone_states
+
+#: Most copysets that are branched on, and most zones for that.
+FEW, FEW_ZONES = 600, 12
+#: Copysets, times 2^C, that are bounded over all states of the zones; and most such states.
+WORK, STATES = 1e6, 250
+#: Nodes in all copysets up to which each stratum is sampled.
+MOST_LOOKS = 250_000
+
+
+def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
+    """Return how likely it is that some copyset is down: over all failures of up to 20 nodes, else by branching.
+
+    Where that is not exact, the value is the upper of two bounds that are close, or else an estimate by samples.
+    """
+    exact = enumerated_loss(problem, sets.nodes)
+    if exact is not None:
+        return Loss.between(exact, exact)
+    low, high = _branched(problem, sets)
+    if low == high:
+        return Loss.between(low, high)
+    down, zones = own_probabilities(problem, sets.holders)
+    masks = fatal_masks(sets.nodes, problem.zone, down, zones, None)
+    most = int(min(STATES, max(1.0, WORK / len(sets.nodes) / 2.0 ** min(sets.nodes.shape[1], 60))))
+    states = zone_states(problem.zone_down[zones], masks, most)
+    strata = _strata(problem, sets, states)
+    bounds = np.array([union_bounds(s.rows, s.down) for s in strata]).reshape(len(strata), 2)
+    below, above = (states.weight @ bounds).tolist()
+    proven = Loss.between(
+        max(low, states.certain + below), min(high, states.certain + above + states.left, harris(problem, sets.nodes))
+    )
+    if proven.close:
+        return proven
+    if states.left <= CLOSE * proven.high and len(sets.nodes) * sets.nodes.shape[1] <= MOST_LOOKS:
+        return proven.narrowed(sampled_loss(strata, seed), states.certain, states.left)
+    return with_samples(problem, sets, proven, seed)
+
+
+def with_samples(problem: RingProblem, sets: Copysets, proven: Loss, seed: int) -> Loss:
+    """Return what is proven, narrowed by samples of nodes and zones where the bounds are far apart."""
+    if proven.close:
+        return proven
+    proven = Loss.between(proven.low, min(proven.high, harris(problem, sets.nodes)))
+    found = None if proven.close else sampled_with_zones(problem, sets.nodes, seed)
+    return proven if found is None else proven.narrowed(found)
+
+
+def _branched(problem: RingProblem, sets: Copysets) -> tuple[float, float]:
+    if len(sets.nodes) > FEW:
+        return 0.0, 1.0
+    ids = problem.nodes
+    shared = problem.zone_down > 0.0
+    of_zone = {ids[k]: str(problem.zone[k]) for k in sets.holders.tolist() if shared[problem.zone[k]]}
+    if len(set(of_zone.values())) > FEW_ZONES:
+        return 0.0, 1.0
+    found = union_probability(
+        frozenset(frozenset(ids[k] for k in row) for row in sets.nodes.tolist()),
+        dict(zip(ids, problem.down.tolist(), strict=True)),
+        {str(zone): float(problem.zone_down[zone]) for zone in np.flatnonzero(shared).tolist()},
+        of_zone,
+    )
+    return found.low, found.high
+
+
+def _strata(problem: RingProblem, sets: Copysets, states: ZoneStates) -> list[Stratum]:
+    down, zones = own_probabilities(problem, sets.holders)
+    strata = []
+    for weight, failed in zip(states.weight.tolist(), states.failed, strict=True):
+        p = np.where(np.isin(problem.zone, zones[failed]), 1.0, down)
+        strata.append(Stratum(weight, reduced(sets.nodes, p), p))
+    return strata

@@ -1,0 +1,201 @@
+"""The inputs that a plan was made from: where it names them, and whether they are still what they were."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ftplan.errors import FtplanError
+from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_file
+from ftplan.io.loading import Source, load
+from ftplan.io.options.fields import PlanSource
+from ftplan.model import kinds
+from ftplan.model.plan import InputFile, Plan
+from ftplan.model.problem import Problem
+from ftplan.model.violation import Violation
+from ftplan.planners.call_parameters import a_plan
+from ftplan.planners.kind import KINDS, kind_of
+
+ROLES = ("topology", "cluster", "stats", "failure")
+#: Roles of inputs that are tables, whose bytes count.
+TABLES = frozenset(name for kind in kinds.ROWS for name in kind.tables)
+
+
+def load_inputs(
+    plan: Plan | PlanSource,
+    *,
+    defaults: Mapping[str, Source | None] | None = None,
+    name: str = "plan",
+    spread: bool = False,
+    max_stats_age_s: float | None = None,
+    min_coverage: float | None = None,
+    **given: Source | None,
+) -> Problem:
+    """Load the inputs of a plan: those that are given, else those that it names, else those of *defaults*.
+
+    A failure is only taken where it is given, or where the plan answers it.
+
+    Parameters
+    ----------
+    plan
+        A plan, the path of one, or its document.
+    given
+        ``topology``, ``cluster``, ``stats``, ``failure``: a path or a document instead of what the plan names.
+    defaults
+        The same, for what the plan does not name.
+    name
+        What messages call the plan.
+
+    Raises
+    ------
+    FtplanError
+        If an input cannot be read, or one that is needed is named nowhere.
+    """
+    plan = a_plan(plan)
+    return load(
+        **sources_of(plan, defaults=defaults, name=name, given=given),
+        spread=spread or bool(plan.options.get("spread")),
+        max_stats_age_s=max_stats_age_s,
+        min_coverage=min_coverage,
+    )
+
+
+def sources_of(
+    plan: Plan,
+    *,
+    given: Mapping[str, Any],
+    defaults: Mapping[str, Any] | None = None,
+    name: str = "plan",
+) -> dict[str, Any]:
+    """Return where each input of a plan is to be read, None for one that it goes without; see :func:`load_inputs`.
+
+    Raises
+    ------
+    FtplanError
+        If a file that the plan names is not there, or an input that is needed is named nowhere.
+    """
+    row = kind_of(plan.kind).row if plan.kind in KINDS else None
+    named = _paths(plan)
+    sources: dict[str, Any] = {}
+    for role in ROLES:
+        source = given.get(role)
+        if source is None and role in named:
+            source = named[role]
+            if not os.path.exists(named[role]):
+                raise FtplanError(f"{name}: its input {source} ({role}) is not there any more: give --{role}")
+        elif source is None and not (row is not None and row.answers_failure and plan.inputs):
+            source = (defaults or {}).get(role)  # a plan that answers a failure was made without what it does not name
+        sources[role] = source
+    needed = ("topology", "cluster") if row is None or "cluster" in row.needs else ("topology",)
+    for role in needed:
+        if sources[role] is None:
+            raise FtplanError(f"{name}: names no {role} file, and --{role} is missing")
+    return sources
+
+
+def seen_from_here(plan: Plan, path: str) -> Plan:
+    """Return a plan of a file with the paths of its inputs as they are seen from the working folder.
+
+    A plan names them as seen from the folder in which it was made. That is the working folder, the folder of the file,
+    or one between them: the first in which all of them are, and are what the plan was made from if there is any such.
+    """
+    named = [item for item in plan.inputs if item.path not in (None, "-")]
+    own = Path() if path == "-" else Path(os.path.relpath(path)).parent
+    between = [] if ".." in own.parts else own.parents
+    folders = [f for f in dict.fromkeys((Path(), own, *between)) if all((f / str(i.path)).exists() for i in named)]
+    if len(folders) > 1:
+        folders.sort(key=lambda folder: not all(_unchanged(_below(folder, item)) for item in named))
+    if not folders or folders[0] == Path():
+        return plan
+    inputs = (_below(folders[0], item) if item in named else item for item in plan.inputs)
+    return replace(plan, inputs=tuple(inputs))
+
+
+def _below(folder: Path, item: InputFile) -> InputFile:
+    return replace(item, path=str(folder / str(item.path)))
+
+
+def _unchanged(item: InputFile) -> bool:
+    """Return whether an input is what a plan was made from; a folder's fingerprint is that of its manifest."""
+    assert item.path is not None
+    path = Path(item.path)
+    try:
+        return sha256_of_file(path / "manifest.json" if path.is_dir() else path) == item.sha256
+    except OSError:
+        return False
+
+
+def load_state(
+    plan: Plan, *, asked: Collection[str] = (), given: Mapping[str, Source | None] | None = None
+) -> Problem | None:
+    """Load topology and statistics where they are given or where the plan's own are still there; None without them.
+
+    Parameters
+    ----------
+    given
+        Where the two are, for a role of *asked* instead of what the plan names, else where that is not there.
+
+    Raises
+    ------
+    FtplanError
+        If a file that was asked for cannot be read.
+    """
+    named = _paths(plan)
+    sources: dict[str, Any] = {}
+    for role in ("topology", "stats"):
+        own = named.get(role)
+        there = role not in asked and own is not None and os.path.exists(own)
+        sources[role] = own if there else (given or {}).get(role)
+    if sources["topology"] is None:
+        return None
+    try:
+        return load(**sources)
+    except FtplanError:
+        if asked:
+            raise
+        return None  # what lies where the plan's inputs were is of no use any more
+
+
+def stale_inputs(plan: Plan, problem: Problem) -> list[Violation]:
+    """Return ``STALE_INPUT`` for each input that is not what the plan was made from.
+
+    Inputs that are plans or costs are looked up where the plan says that they lie.
+    """
+    now = {item.role: item for item in problem.inputs}
+    for item in plan.inputs:
+        if item.role not in ROLES and item.role not in now:
+            file = _other_file(item)
+            if file is not None:
+                now[item.role] = file
+    return [
+        Violation(
+            "STALE_INPUT",
+            f"{item.role} {now[item.role].path or '(given)'} is not what the plan was made from: its sha256 begins "
+            f"{now[item.role].sha256[:12]}, the plan's {item.sha256[:12]}; plan again, or pass --ignore-stale",
+            item.role,
+        )
+        for item in plan.inputs
+        if item.role in now and now[item.role].sha256 != item.sha256
+    ]
+
+
+def _paths(plan: Plan) -> dict[str, str]:
+    """Return the path of each input that lies in a file, by role."""
+    return {item.role: item.path for item in plan.inputs if item.path is not None and item.path != "-"}
+
+
+def _other_file(item: InputFile) -> InputFile | None:
+    """Return the fingerprint of a plan or costs that a plan was made from, None where it is not there any more."""
+    from ftplan.io.documents import read_bytes, read_document
+
+    if item.path is None or not os.path.exists(item.path):
+        return None
+    try:
+        if item.role in TABLES:
+            return replace(item, sha256=sha256_of_bytes(read_bytes(item.path, item.role)))
+        return replace(item, sha256=read_document(item.path, item.role).sha256)
+    except FtplanError:
+        return None

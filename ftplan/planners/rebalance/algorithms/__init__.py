@@ -1,0 +1,1 @@
+"""Planners of rebalances, and what they share."""

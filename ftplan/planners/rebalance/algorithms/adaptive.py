@@ -1,0 +1,157 @@
+"""Adaptive rebalancing: pair the most with the least loaded node, then make the moves fewer and cheaper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ftplan.model.plan import Warn
+from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
+from ftplan.model.topology import BoolArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.rebalance.algorithms.bounds.lower_bound import lower_bound
+from ftplan.planners.rebalance.algorithms.bounds.relaxation import Dual
+from ftplan.planners.rebalance.algorithms.candidates import Candidates
+from ftplan.planners.rebalance.algorithms.fixes.infeasibility import why_infeasible
+from ftplan.planners.rebalance.algorithms.models.choice_model import WHOLE, choices, chosen
+from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
+from ftplan.planners.rebalance.algorithms.outcome import outcome
+from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
+from ftplan.planners.rebalance.algorithms.search.large_neighbourhood import placed_anew
+from ftplan.planners.rebalance.algorithms.search.starts import by_value, improved_starts, own_value
+from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem
+from ftplan.planners.rebalance.rules import rules
+from ftplan.planners.result import Result
+
+#: Choices up to which a problem is solved as a whole at once.
+SMALL = 1000
+#: Deterministic seconds of CP-SAT on a small problem as a whole.
+WORK_S = 4.0
+#: The bound leaves out what other moves cost more, which are taken since those of least cost have no good phases.
+DEARER = Warn("BOUND_WITHOUT_PHASES", "cheaper moves have worse phases: the bound is one for moves without phases")
+
+
+def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebalance]:
+    """Return a cheap rebalance: the better of two pairings, improved by local search.
+
+    The paper's outline ([Madsen2015], section 7.1) is carried out twice, with hosts of checkpoints preferred as
+    targets and without; the share of assisted moves of both goes with the answer. What pairing leaves outside of its
+    limits is repaired. Local search makes both cheaper, and the groups that leave their nodes at the prices of the
+    bound. Where a gap is left, integer programs place the groups of a few nodes anew, and at last all groups of a
+    small problem.
+
+    Guarantee: all limits kept, no needless move, and a proven bound; infeasible only with a proof. Deterministic unless
+    the clock cuts it short. Cost: see :func:`improved` and :func:`lower_bound`.
+    """
+    budget = Budget.of(search)
+    candidates = Candidates(problem)
+    if _too_much(problem):
+        return _without_plan(problem, np.inf, search, budget)
+    pairings = [pairing(candidates, prefer) for prefer in (True, False)]
+    shares = (assisted_share(pairings[0]), assisted_share(pairings[1]))
+    small = choices(candidates) <= SMALL
+    pool = improved_starts(pairings, search.seed, budget, models=not small)
+    bound = -np.inf
+    if not small:
+        dual = lower_bound(candidates, own_value(pool[0]) if pool else np.inf, budget)
+        bound, at_prices = dual.bound, [_at_prices(candidates, dual)]
+        pool = by_value(pool + improved_starts(at_prices, search.seed, budget, models=not pool))
+        pool = by_value([placed_anew(now, bound, search.seed, budget) for now in pool[:1]] + pool)
+    if choices(candidates) <= WHOLE and not (pool and _closed(pool[0], bound)):
+        now = pool[0] if pool else WorkingPlacement(candidates)
+        answer = chosen(now, np.arange(candidates.groups), budget, WORK_S)
+        if answer.placement is not None and answer.placement.feasible():
+            pool = by_value([answer.placement, *pool])
+        bound = np.inf if answer.proven and not pool else max(bound, answer.bound or -np.inf)
+    if not pool:
+        return _without_plan(problem, bound, search, budget)
+    return _in_phases(problem, pool, bound, shares, budget)
+
+
+def _too_much(problem: RebalanceProblem) -> bool:
+    """Return whether all groups together are more than nodes can take, or less than they must have."""
+    stays = ~problem.removed & ~problem.hosts  # takes no group, and keeps those that it has or gives them away
+    able = problem.hosts | (stays & (problem.start_load > problem.foreign))
+    total = float(problem.load.sum() + problem.foreign[able].sum())
+    most, least = float(problem.upper[able].sum()), float(problem.lower[problem.hosts].sum())
+    slack = 1.0 + ROUNDING
+    return total > most * slack or (total * slack < least and not stays.any())
+
+
+def _at_prices(candidates: Candidates, dual: Dual) -> WorkingPlacement:
+    """Return the placement that the prices of a bound make best, group by group."""
+    now = WorkingPlacement(candidates)
+    for group in np.flatnonzero(dual.leaves | candidates.must).tolist():
+        now.put(group, int(dual.target[group]))
+    now.recount()
+    return now
+
+
+def _closed(now: WorkingPlacement, bound: float) -> bool:
+    return own_value(now) <= bound + ROUNDING * max(abs(bound), LEAST_SCALE)
+
+
+def _in_phases(
+    problem: RebalanceProblem,
+    pool: list[WorkingPlacement],
+    bound: float,
+    shares: tuple[float | None, float | None],
+    budget: Budget,
+) -> Result[Rebalance]:
+    """Return the cheapest placement that finds its phases as a result.
+
+    Where the cheapest of all has none, or pays for them, a small problem is solved for moves that need but one phase.
+    """
+    stuck: Result[Rebalance] | None = None
+    results: list[Result[Rebalance]] = []
+    for now in _candidates_for_phases(pool, budget):
+        result = outcome(problem, now.moves, max(0.0, bound + problem.value(())), budget)
+        if result.answer is None:
+            stuck = stuck or result
+            continue
+        results.append(replace(result, answer=replace(result.answer, assisted=shares)))
+        if not any(warning.code == "BOUND_WITHOUT_PHASES" for warning in result.warnings):
+            break
+    if results:
+        best = min(results, key=lambda result: problem.value(result.answer.moves) if result.answer else np.inf)
+        dearer = best is not results[0] and best.status != "optimal"
+        return replace(best, warnings=(*best.warnings, DEARER)) if dearer else best
+    assert stuck is not None  # the pool is not empty
+    why = f"{stuck.reason}; {stuck.infeasible.smallest_fix} would do" if stuck.infeasible else stuck.reason
+    return replace(stuck, status="no-plan-in-time", infeasible=None, bound=None, reason=why)
+
+
+def _candidates_for_phases(pool: list[WorkingPlacement], budget: Budget) -> Iterator[WorkingPlacement]:
+    """Yield a pool, then placements of a small problem: the cheapest that needs but one phase, then any.
+
+    Under notice also the cheapest in which what has to leave needs but one phase.
+    """
+    yield from pool
+    start = WorkingPlacement(pool[0].candidates)
+    if choices(start.candidates) > WHOLE:
+        return
+    problem, everything = start.problem, np.arange(start.candidates.groups)
+    first: list[BoolArray | None] = [np.ones(len(everything), dtype=np.bool_)]
+    if problem.limits.within_s is not None:
+        first.append(problem.removed[problem.home])
+    for some in (*first, None):
+        answer = chosen(start, everything, budget, WORK_S, feasible=some is None, first=some)
+        if answer.placement is not None and answer.placement.feasible():
+            yield answer.placement
+
+
+def _without_plan(
+    problem: RebalanceProblem, bound: float, search: RebalanceSearch, budget: Budget
+) -> Result[Rebalance]:
+    """Return why there is no plan: proven where the bound is infinite."""
+    warnings = (*problem.warnings, *budget.warnings())
+    if np.isposinf(bound) and not search.explain:
+        return Result("infeasible", None, rules(problem), reason="no placement keeps all limits", warnings=warnings)
+    why = why_infeasible(problem, search.seed, budget) if np.isposinf(bound) else None
+    if why is None:
+        reason = "no placement was seen that keeps all limits"
+        return Result("no-plan-in-time", None, rules(problem), reason=reason, warnings=warnings)
+    return Result("infeasible", None, rules(problem), reason=why.reason, infeasible=why, warnings=warnings)

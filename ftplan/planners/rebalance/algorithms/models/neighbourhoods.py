@@ -1,0 +1,180 @@
+"""Large neighbourhood search: a few nodes at a time exchange their key groups in the best way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ftplan.model.tolerances import ROUNDING, TINY
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.rebalance.algorithms.models.choices import STAY, Choices, ChoiceTable
+from ftplan.planners.rebalance.algorithms.models.node_model import Goal, NodeModel, fixed_choices
+from ftplan.planners.rebalance.algorithms.models.rows import memory_chosen, memory_limits
+from ftplan.planners.rebalance.migration_costs import PROTOCOLS
+from ftplan.planners.rebalance.problem import Migration
+
+#: Columns of the first neighbourhoods, about, and the fewest nodes of one.
+COLUMNS, FEWEST_NODES = 600, 4
+#: Nodes of each search tree, and the gap at which it is left.
+TREE_NODES, GAP = 100, 1e-6
+#: Rounds; those without success, in parts of the nodes of one, after which neighbourhoods grow; and by how many nodes.
+ROUNDS, STALE, GROWTH = 100_000, 1, 1
+#: Share of the time that is left that one round may take.
+PART = 0.2
+#: What breaking a limit of a node costs, in mean costs of the moves that it takes to fill one.
+PENALTY = 20.0
+#: Seconds below which no neighbourhood is searched.
+LEAST_TIME_S = 0.1
+
+Moves = tuple[Migration, ...]
+
+
+class Guide:
+    """What choices cost beyond the prices of a relaxation, whose columns are classes of nodes or single ones."""
+
+    def __init__(self, table: ChoiceTable, wide: Choices, reduced: FloatArray) -> None:
+        keys = zip(wide.group.tolist(), wide.place.tolist(), wide.row.tolist(), strict=True)
+        self._table, self._reduced = table, dict(zip(keys, np.maximum(reduced, 0.0).tolist(), strict=True))
+        groups = len(table.problem.home)
+        self._least = np.full((2, groups), np.inf)  # where the group stays, and where it moves
+        np.minimum.at(self._least, ((wide.row != STAY).astype(np.int64), wide.group), np.maximum(reduced, 0.0))
+
+    def excess(self, choices: Choices) -> FloatArray:
+        """Return what each choice of nodes pays beyond the prices, (J,)."""
+        columns = zip(choices.group.tolist(), choices.place.tolist(), choices.row.tolist(), strict=True)
+        classes = (-1 - self._table.classes).tolist()
+        get = self._reduced.get
+        return np.array([get((k, n, p), get((k, classes[n], p), 0.0)) for k, n, p in columns])
+
+    def regret(self, choices: Choices) -> FloatArray:
+        """Return what groups, one choice each, would pay if they moved instead of staying, or stayed, (K,)."""
+        return np.asarray(self._least[(choices.row == STAY).astype(np.int64), choices.group])
+
+
+class Search:
+    """The moves at hand, broken limits paid for or not, and the best that keep all limits."""
+
+    def __init__(self, table: ChoiceTable, goal: Goal, guide: Guide, bound: float) -> None:
+        self.table, self.goal, self.guide, self.bound = table, goal, guide, bound
+        problem = table.problem
+        self.hosts = np.flatnonzero(problem.hosts | (problem.start_load > 0.0))
+        self.rng, self.turns = np.random.default_rng(goal.seed), 0
+        self.groups = len(problem.home) / max(1, len(self.hosts))
+        self.first_size = max(FEWEST_NODES, int((COLUMNS / max(self.groups, 1.0)) ** 0.5))
+        finite = table.candidates.price[np.isfinite(table.candidates.price)]
+        self.penalty = PENALTY * max(float(finite.mean()) if len(finite) else 0.0, 1.0) * max(self.groups, 1.0)
+
+    def within_limits(self, moves: Moves, budget: Budget) -> Moves | None:
+        """Return moves that keep all limits, from some that need not; None where none are seen.
+
+        Broken limits are paid for, and nodes that break theirs are in every neighbourhood.
+        """
+        return self._searched(moves, budget, self.penalty)
+
+    def improved(self, moves: Moves, budget: Budget) -> Moves:
+        """Return moves that cost no more, from some that keep all limits."""
+        return self._searched(moves, budget, 0.0) or moves
+
+    def _searched(self, moves: Moves, budget: Budget, penalty: float) -> Moves | None:
+        now = fixed_choices(self.table, moves)
+        size, stale = self.first_size, 0
+        for _ in range(budget.passes(ROUNDS)):
+            if budget.left_s < LEAST_TIME_S or size > len(self.hosts):
+                break
+            model = NodeModel(self.table, self._neighbourhood(now, size, penalty), self.goal, penalty)
+            before = model.values(now.moves(np.arange(len(now))))
+            assert before is not None
+            if penalty and model.kept(before):
+                return model.moves(before)
+            whole = np.ones(len(model.choices), dtype=np.bool_)
+            after, _ = model.solved(whole, before, budget.part(PART), GAP, TREE_NODES)
+            value = model.value(before)
+            better = after is not None and model.value(after) < value - ROUNDING * max(abs(value), TINY)
+            if better and after is not None and (penalty or model.kept(after)):
+                now, stale = fixed_choices(self.table, model.moves(after)), 0
+                if not penalty and model.value(after) <= self.bound + ROUNDING * abs(self.bound):
+                    break
+                continue
+            stale += 1
+            if stale * size > STALE * len(self.hosts):
+                size, stale = size + GROWTH, 0
+        budget.cut = budget.cut or budget.left_s < LEAST_TIME_S
+        return None if penalty else now.moves(np.arange(len(now)))
+
+    def _neighbourhood(self, now: Choices, size: int, penalty: float) -> Choices:
+        """Return the columns of some groups: to a few nodes, their homes, and where they are.
+
+        By turns the groups on, and from, these nodes; or with fewer nodes those on them, and others near to a tie.
+        """
+        self.turns += 1
+        home, few = self.table.problem.home, self.turns % 2 == 0
+        chosen = self._nodes(self._arriving(now) if few else self._wasteful(now), max(2, size // 2) if few else size)
+        if penalty:
+            chosen[self.rng.permutation(self._broken(now))[: max(1, size // 2)]] = True
+        free: BoolArray = chosen[now.place] & (now.row != STAY) if few else chosen[now.place] | chosen[home]
+        if few:
+            regret = self.guide.regret(now) * self.rng.uniform(0.5, 1.5, len(now))
+            regret[free] = np.inf
+            many = int(self.groups * size * size / max(2, size // 2))
+            free[np.argsort(regret, kind="stable")[:many]] = True
+        groups = np.flatnonzero(free)
+        every = self.table.to_nodes(groups)
+        there = chosen[every.place] | (every.row == STAY) | (every.place == now.place[every.group])
+        return Choices.joined([now, every.where(there)])
+
+    def _nodes(self, weight: FloatArray, size: int) -> BoolArray:
+        """Return some nodes, (N,), drawn by their weights, (N,)."""
+        likely = weight[self.hosts] + 0.3 * max(float(weight[self.hosts].mean()), TINY)
+        size = min(size, len(self.hosts))
+        chosen = np.zeros(len(weight), dtype=np.bool_)
+        chosen[self.rng.choice(self.hosts, size, replace=False, p=likely / likely.sum())] = True
+        return chosen
+
+    def _wasteful(self, now: Choices) -> FloatArray:
+        """Return what the groups on a node, or from it, cost beyond the prices, (N,)."""
+        nodes, excess = len(self.table.problem.nodes), self.guide.excess(now)
+        away = now.row != STAY
+        home = self.table.problem.home[now.group[away]]
+        return np.asarray(np.bincount(now.place, excess, nodes) + np.bincount(home, excess[away], nodes))
+
+    def _arriving(self, now: Choices) -> FloatArray:
+        """Return what the groups that come to a node cost, (N,)."""
+        return np.asarray(np.bincount(now.place, np.maximum(now.cost, 0.0), len(self.table.problem.nodes)))
+
+    def _broken(self, now: Choices) -> IntArray:
+        """Return the nodes outside of their limits, or else all hosts."""
+        problem, candidates = self.table.problem, self.table.candidates
+        load = problem.foreign + np.bincount(now.place, problem.load[now.group], minlength=len(problem.nodes))
+        out = (load > candidates.most) | (load < candidates.least)
+        if self.table.memory_limited:
+            out |= memory_chosen(self.table, now) > memory_limits(problem)
+        broken = np.flatnonzero(out)
+        return broken if len(broken) else self.hosts
+
+
+def roughly_placed(table: ChoiceTable, chosen: Choices) -> Moves:
+    """Return chosen columns as moves; those to a class, the largest first, to the node of it with the most room."""
+    problem = table.problem
+    wide = chosen.place < 0
+    load = problem.foreign + np.bincount(
+        chosen.place[~wide], problem.load[chosen.group[~wide]], minlength=len(problem.nodes)
+    )
+    middle = np.where(np.isfinite(problem.lower), 0.5 * (problem.lower + problem.upper), problem.upper)
+    place = chosen.place.copy()
+    for j in sorted(np.flatnonzero(wide).tolist(), key=lambda j: (-problem.load[chosen.group[j]], j)):
+        group = int(chosen.group[j])
+        able = problem.hosts & (table.classes == -1 - chosen.place[j])
+        able[problem.home[group]] = False
+        place[j] = int(np.argmax(np.where(able, middle - load, -np.inf)))
+        load[place[j]] += problem.load[group]
+    moves = Choices(chosen.group, place, chosen.row, chosen.cost).moves(np.arange(len(chosen)))
+    return tuple(_able(table, move) for move in moves)
+
+
+def _able(table: ChoiceTable, move: Migration) -> Migration:
+    """Return a move by its protocol, or by the cheapest to a host of a checkpoint where the protocol is for others."""
+    at = table.candidates.at_hand(move.group, move.target)
+    if table.kept[at, PROTOCOLS.index(move.protocol), move.group]:
+        return move
+    row = int(np.argmin(np.where(table.kept[at, :, move.group], table.candidates.price[at, :, move.group], np.inf)))
+    return move._replace(protocol=PROTOCOLS[row])

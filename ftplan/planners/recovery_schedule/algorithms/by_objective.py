@@ -1,0 +1,91 @@
+"""A schedule for each objective: step by step, or over the whole repair, and never worse than its yardsticks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ftplan.model.failed_queries import failed_queries
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.budget import Budget, now
+from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import TasksInSums
+from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import QueriesInSums
+from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import objective_of
+from ftplan.planners.recovery_schedule.algorithms.repair.over_time import Repair, over_time
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import yardsticks
+from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Beside, Policy, Schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.step_by_step import step_by_step
+from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.result import Result
+
+#: Shares of the time that is left: step by step, yardsticks, each policy that splits tasks.
+STEP_BY_STEP, COMPARED, SPLIT = 0.15, 0.2, 0.3
+#: Failed queries from which on single steps get more of the time: solved well, they are what the search hardly betters.
+MANY_QUERIES, MANY_STEP_BY_STEP = 200, 0.4
+
+
+def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Method) -> Result[Schedule]:
+    """Return the schedule that a method makes for ``options.objective``.
+
+    Schedules are made in full, with placement, restore times and failures, and judged by the objective itself. Step by
+    step, blocking recovery and random orders are made first; no answer is worse than any of them. Then the repair is
+    planned as a whole where the objective is over time (:func:`over_time`).
+    """
+    policy = method.alone or by_queries(method.step)
+    if options.objective == "priority":
+        return step_by_step(problem, options, policy, baseline=method.alone is not None)
+    budget = Budget.of(options)
+    many = failed_queries(problem.graph, problem.failed).queries >= MANY_QUERIES
+    first = replace(options, time_limit_s=(MANY_STEP_BY_STEP if many else STEP_BY_STEP) * budget.left_s)
+    alone = construct_schedule(problem, first, policy)
+    others = yardsticks(problem, options, now() + COMPARED * budget.left_s)
+    results = [alone, *(yardstick.result for yardstick in others)]
+    if options.parallel_recovery and method.alone is None:
+        results += _split(problem, options, method, budget)
+    objective = objective_of(problem, options.objective)
+    made = [result.answer for result in results if result.answer is not None]
+    repair = Repair(problem, options, method, objective, budget, made)
+    over_time(repair)
+    results += repair.results
+    return _best(results, repair, others.beside(alone.answer))
+
+
+def _split(
+    problem: RecoveryProblem, options: RecoveryOptions, method: Method, budget: Budget
+) -> list[Result[Schedule]]:
+    """Return the schedules of policies that split tasks; they count cores for all nodes together."""
+    policies: list[Policy] = [QueriesInSums(method.step, parallel=True)]
+    if options.objective == "fidelity-time":
+        policies.append(TasksInSums(method.step, parallel=True))
+    return [
+        construct_schedule(problem, replace(options, time_limit_s=SPLIT * budget.left_s), policy) for policy in policies
+    ]
+
+
+def _best(results: Sequence[Result[Schedule]], repair: Repair, beside: Beside) -> Result[Schedule]:
+    """Return the best of all schedules, the first of equals, with the bound and what the clock cut short.
+
+    Where all are infeasible that is the answer; where only some are, theirs are not considered. What is proven the best
+    was not cut short, whatever the clock ended on the way.
+    """
+    limit = repair.limit
+    bound = None if limit is None else abs(limit.most)
+    worths = [(repair.worth_of(result.answer), result) for result in results if result.answer is not None]
+    if not worths:
+        return replace(results[0], bound=bound)
+    worth, best = max(worths, key=lambda item: item[0])
+    answer = best.answer
+    assert answer is not None
+    if limit is not None and limit.stairs is not None:
+        at_s, most = limit.stairs
+        beside = replace(beside, most_back=tuple(zip(at_s.tolist(), most.tolist(), strict=True)))
+    answer = replace(answer, beside=beside)
+    optimal = limit is not None and limit.most - worth <= ROUNDING * max(1.0, abs(worth))
+    stopped = any(w.code == "TIME_LIMIT" for result in results for w in result.warnings)
+    repair.budget.cut |= stopped or repair.bound_cut
+    said = () if optimal else repair.budget.warnings()
+    warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *said)
+    return replace(best, status="optimal" if optimal else "feasible", answer=answer, bound=bound, warnings=warnings)

@@ -1,0 +1,124 @@
+"""Output intact as early as possible over the whole repair: the most output fidelity × time, parts of queries too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ftplan.model.measures.fidelity import FidelityModel, fidelity_model
+from ftplan.model.rates import rates
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_order import reverse_greedy
+from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import plan_horizon
+from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
+from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import tasks_in_order
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+
+#: Shares of the time left: each reverse greedy order, the two orders by whole queries.
+ORDER, WHOLE = 0.2, 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FidelityPlan:
+    """Tasks in the order in which they shall come back; the value is fidelity × seconds from now on."""
+
+    order: IntArray
+    value: float
+    heuristic: str
+
+
+def plan_order(
+    state: State, model: FidelityModel, solver: StepSolver, budget: Budget, seed: int = 0, *, parallel: bool = False
+) -> FidelityPlan:
+    """Return the best of several orders of recovery, judged by fidelity over time.
+
+    The orders: :func:`reverse_greedy` with and without the cost of a task's path; and whole queries as
+    :func:`plan_horizon` takes them, with the output's weight and with the priority for a query's. Cores are counted
+    for all nodes together.
+    """
+    problem, _ = time_indexed(state, parallel=parallel)
+    wanted = np.zeros(state.problem.graph.tasks, dtype=np.bool_)
+    wanted[state.queries.task] = True
+    wanted &= ~state.hopeless
+    rank = state.problem.graph.topological_rank
+    orders: dict[str, IntArray] = {}
+    for name, paths in (("paths", True), ("tasks", False)):
+        part = budget.part(ORDER)
+        orders[name] = reverse_greedy(model, state.down, wanted, state.cost, rank, part, paths=paths)
+        budget.cut |= part.cut
+    by_output = replace(problem, knapsack=replace(problem.knapsack, priority=_output_weights(state, model)))
+    for name, weighted in (("output weights", by_output), ("priorities", problem)):
+        if weighted is problem and budget.over():
+            break
+        part = budget.part(WHOLE / 2)
+        step = plan_horizon(weighted, solver, part, seed).step
+        budget.cut |= part.cut
+        order = _by_step(state, step, weighted.knapsack.density)
+        orders[name] = order[wanted[order]]
+    values = {name: _integrated(state, model, problem, order) for name, order in orders.items()}
+    best = max(values, key=lambda name: values[name])
+    return FidelityPlan(orders[best], values[best], best)
+
+
+def _output_weights(state: State, model: FidelityModel) -> FloatArray:
+    """Return the weight of each query's output, shape (Q,); next to nothing for those of none."""
+    weight = np.zeros(state.problem.graph.tasks)
+    weight[model.outputs] = model.weight
+    return np.maximum(weight[state.queries.query], 1e-9 / max(1, len(model.outputs)))
+
+
+def _by_step(state: State, step: IntArray, density: FloatArray) -> IntArray:
+    """Return tasks by the step of the first query that needs them, densest first, then those of no step."""
+    share = density / (1.0 + float(density[np.isfinite(density)].max(initial=0.0)))
+    urgency = np.asarray(np.where(np.isfinite(share), share, 1.0) - step, dtype=np.float64)
+    return tasks_in_order(state.queries, np.ones(len(step), dtype=np.bool_), urgency)
+
+
+def _integrated(state: State, model: FidelityModel, problem: TimeIndexedKnapsack, order: IntArray) -> float:
+    """Return fidelity × seconds when the order is followed as far as the cores of each step reach."""
+    live = ~state.down
+    reached = np.cumsum(state.cost[order])
+    total, done = problem.waits_s * model.fidelity(live), 0
+    for limit, span in zip(problem.limit.tolist(), problem.span.tolist(), strict=True):
+        until = int(np.searchsorted(reached, limit, side="right"))
+        live[order[done:until]] = True
+        done = max(done, until)
+        total += span * model.fidelity(live)
+    return total
+
+
+class TasksInSums:
+    """The policy that orders all tasks (:func:`plan_order`) and follows the order; a new one for every schedule.
+
+    It orders at step 0 and whenever tasks fail anew.
+    """
+
+    def __init__(self, solver: StepSolver, parallel: bool = False) -> None:
+        self._solver, self._parallel = solver, parallel
+        self._model: FidelityModel | None = None
+        self._order: IntArray = np.zeros(0, dtype=np.int64)
+        self._down: BoolArray | None = None
+
+    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+        """Return the next tasks of the order that fit in sum; what is left begins those after them one by one."""
+        plan: FidelityPlan | None = None
+        if state.step == 0 or self._model is None:
+            self._model = fidelity_model(state.problem.graph, rates(state.problem.graph))
+            self._down = None
+        if self._down is None or bool((state.down & ~self._down).any()):
+            plan = plan_order(state, self._model, self._solver, budget, seed, parallel=self._parallel)
+            self._order = plan.order
+        self._down = state.down
+        order = self._order[state.down[self._order]]
+        order = order[~state.too_large[order]]
+        limit = state.fillable + ROUNDING * max(1.0, state.fillable)
+        many = int(np.searchsorted(np.cumsum(state.cost[order]), limit, side="right"))
+        decision = Decision(order[:many], ahead=order)
+        if plan is None:
+            return decision
+        note = f"{plan.heuristic}: {plan.value:.6g} fidelity × s"
+        return replace(decision, note=note)

@@ -1,0 +1,96 @@
+"""The knapsack with a price on each core instead of a capacity: a maximum closure, by one minimum cut [Picard1976].
+
+Source to query with its priority, query to its bundles, bundle to sink with its priced weight; the source's side of a
+minimum cut is the best set of queries.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+
+#: Integer profits sum to at most 2 to this power: exact in floating point, and far from an overflow.
+PROFIT_BITS = 50
+
+
+class Bounds(NamedTuple):
+    """Upper bounds on the value of choices that fit.
+
+    ``all`` holds for every choice, ``if_in[q]`` and ``if_out[q]`` for those with query q and without it,
+    ``if_paid[b]`` and ``if_barred[b]`` for those that pay bundle b and that do not.
+    """
+
+    all: float
+    if_in: FloatArray  # (Q,)
+    if_out: FloatArray  # (Q,)
+    if_paid: FloatArray  # (B,)
+    if_barred: FloatArray  # (B,)
+
+    def least(self, other: Bounds) -> Bounds:
+        """Return the smaller one of each two bounds."""
+        return Bounds(
+            min(self.all, other.all),
+            np.minimum(self.if_in, other.if_in),
+            np.minimum(self.if_out, other.if_out),
+            np.minimum(self.if_paid, other.if_paid),
+            np.minimum(self.if_barred, other.if_barred),
+        )
+
+
+class ClosureCut(NamedTuple):
+    """A maximum closure, and what a maximum flow leaves of each query's profit and of each bundle's toll."""
+
+    queries: BoolArray  # (Q,)
+    profit: IntArray  # (Q,)
+    toll: IntArray  # (B,)
+
+
+def priced_closure(knapsack: SetUnionKnapsack, price: float) -> tuple[BoolArray, Bounds]:
+    """Return the set of queries of largest value - price × (cost - limit), shape (Q,), and that as an upper bound.
+
+    Profits are rounded up and priced weights down to integers, so the bound holds in exact arithmetic. A maximum
+    flow is a way to split each bundle's price among its queries; what a query keeps of its priority, and what a bundle
+    lacks of its price, is lost when it is decided the other way: the bounds under a condition. Cost of one flow.
+    """
+    scale = 2.0 ** (PROFIT_BITS - 1 - np.ceil(np.log2(max(float(knapsack.priority.sum()), 1e-200))))
+    profit = np.ceil(knapsack.priority * scale).astype(np.int64)
+    total = int(profit.sum())
+    exact = np.minimum(knapsack.weight * price * scale * (1 - 1e-15), float(total))
+    cut = maximum_closure(knapsack, profit, np.floor(exact).astype(np.int64))
+    kept, unpaid = cut.profit.astype(np.float64), cut.toll.astype(np.float64)
+    value = float(kept.sum()) / scale + price * knapsack.limit
+    slack = NOISE * (abs(value) + total / scale)
+
+    def less(loss: FloatArray) -> FloatArray:
+        return np.asarray(value + slack - loss / scale, dtype=np.float64)
+
+    row, member = knapsack.row, knapsack.member
+    if_in = less(np.bincount(row, unpaid[member], knapsack.queries).astype(np.float64))
+    if_barred = less(np.bincount(member, kept[row], knapsack.bundles).astype(np.float64))
+    return cut.queries, Bounds(value + slack, if_in, less(kept), less(unpaid), if_barred)
+
+
+def maximum_closure(knapsack: SetUnionKnapsack, profit: IntArray, toll: IntArray) -> ClosureCut:
+    """Return the set of queries of most profit (Q,) less the tolls (B,) of their bundles; the smallest of equals."""
+    from ortools.graph.python import max_flow
+
+    queries, bundles = knapsack.queries, knapsack.bundles
+    source, sink = queries + bundles, queries + bundles + 1
+    flow = max_flow.SimpleMaxFlow()
+    every = np.arange(source)
+    tail = np.concatenate((np.full(queries, source), knapsack.row, every[queries:]))
+    head = np.concatenate((every[:queries], queries + knapsack.member, np.full(bundles, sink)))
+    capacity = np.concatenate((profit, profit[knapsack.row], toll))
+    arcs = flow.add_arcs_with_capacity(tail, head, capacity)
+    flow.add_arc_with_capacity(source, sink, 0)  # both ends exist also where there are no bundles
+    if flow.solve(source, sink) != flow.OPTIMAL:
+        raise RuntimeError("the maximum flow of a recovery step was not found")
+    used = np.asarray(flow.flows(arcs), dtype=np.int64)
+    side = np.zeros(sink + 1, dtype=np.bool_)
+    side[np.asarray(flow.get_source_side_min_cut(), dtype=np.int64)] = True
+    return ClosureCut(side[:queries], profit - used[:queries], toll - used[len(used) - bundles :])

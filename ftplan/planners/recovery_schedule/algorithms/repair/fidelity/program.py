@@ -1,0 +1,157 @@
+"""The most weight of sets that run at once, as an integer program for HiGHS."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.interrupts import solve_highs
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.pieces import Piece, Segment
+from ftplan.planners.recovery_schedule.algorithms.repair.search.weighted_sets import WeightedSets
+
+if TYPE_CHECKING:
+    from ortools.math_opt.python import mathopt
+
+#: Pairs of sets and bundles above which no program is built.
+MOST_ENTRIES = 40_000
+#: Seconds below which none is begun, and an entry's seconds to build and presolve.
+LEAST_TIME_S, SECONDS_PER_ENTRY = 0.02, 2e-5
+#: Nodes of the search tree that one iteration buys.
+TREE_NODES_PER_ITERATION = 10
+#: What is added to the solver's bound for its tolerances, of the bound and of all that could be gained.
+RAISED, TOLERANCE = 1e-8, 1e-9
+
+
+def most_by_program(sets: WeightedSets, segment: Segment, most: FloatArray, budget: Budget) -> FloatArray:
+    """Return smaller bounds on the weight of the sets that run by the end of each piece, shape (pieces,).
+
+    A bundle runs or not; a set needs its bundles; cores and seconds of restores are those of all nodes together, or
+    where the segment's nodes are few of each node, for each task that runs there. *most* are known bounds; one that
+    holds for a piece holds for all before it. Cost: exponential at worst, within the budget.
+    """
+    most = most.copy()
+    if len(sets.member) > MOST_ENTRIES or not len(sets.weight):
+        return most
+    solved: set[tuple[Any, ...]] = set()
+    order = _spread_out([piece.until_s - piece.at_s for piece in segment.pieces])
+    for number, k in enumerate(order):
+        piece = segment.pieces[k]
+        key = (int(piece.able.sum()), piece.hosts, *piece.lane_s.tolist())
+        kept = sets.released(k)
+        if key in solved or most[k] <= 0.0 or not len(kept.weight):
+            continue
+        if budget.left_s < LEAST_TIME_S + SECONDS_PER_ENTRY * len(sets.member):
+            budget.unfinished()
+            break
+        part = budget.part(2.0 / (len(order) - number + 1))
+        bound = _solved(_Program(kept, segment, piece), part)
+        budget.cut |= part.cut
+        if bound is not None:
+            solved.add(key)
+            most[: k + 1] = np.minimum(most[: k + 1], bound)
+    return most
+
+
+def _spread_out(spans: list[float]) -> list[int]:
+    """Return the pieces in the order in which they are solved: the last, then what divides the time, by halves."""
+    ends = np.cumsum(spans)
+    count = len(spans)
+    order = dict.fromkeys([count - 1])
+    parts = 1
+    while len(order) < count and parts < 4 * count:
+        parts *= 2
+        at = np.searchsorted(ends, ends[-1] * np.arange(1, parts, 2) / parts)
+        order.update(dict.fromkeys(np.minimum(at, count - 1).tolist()))
+    return list(order | dict.fromkeys(range(count)))
+
+
+class _Program:
+    """The program of one piece."""
+
+    def __init__(self, sets: WeightedSets, segment: Segment, piece: Piece) -> None:
+        from ortools.math_opt.python import mathopt
+
+        self.model: mathopt.Model = mathopt.Model()
+        self.scale = float(sets.weight.sum())
+        used = np.unique(sets.member)
+        self.runs: dict[int, Any] = {b: self._whole() for b in used.tolist()}
+        for q, weight in enumerate(sets.weight.tolist()):
+            members = sets.member[sets.start[q] : sets.start[q + 1]].tolist()
+            worth = self.runs[members[0]]
+            if len(members) > 1:
+                worth = self.model.add_variable(lb=0.0, ub=1.0)
+                for b in members:
+                    self._row(0.0, [(1.0, worth), (-1.0, self.runs[b])])
+            known = self.model.objective.get_linear_coefficient(worth)
+            self.model.objective.set_linear_coefficient(worth, known + weight / self.scale)
+        self.model.objective.is_maximize = True
+        self._row(piece.cores, [(float(sets.cost[b]), x) for b, x in self.runs.items()])
+        lane_s = float(piece.lane_s.sum())
+        if np.isfinite(lane_s):
+            self._row(lane_s, [(float(sets.seconds[b]), x) for b, x in self.runs.items()])
+        if segment.nodes is not None:
+            self._place(sets, segment, piece)
+
+    def _whole(self) -> Any:
+        return self.model.add_variable(lb=0.0, ub=1.0, is_integer=True)
+
+    def _row(self, most: float, terms: list[tuple[float, Any]]) -> None:
+        row = self.model.add_linear_constraint(ub=most)
+        for size, variable in terms:
+            row.set_coefficient(variable, size)
+
+    def _place(self, sets: WeightedSets, segment: Segment, piece: Piece) -> None:
+        """Give each task that runs a node, with room and seconds of its own."""
+        nodes = segment.nodes
+        assert nodes is not None
+        cores: list[list[tuple[float, Any]]] = [[] for _ in range(piece.hosts)]
+        seconds: list[list[tuple[float, Any]]] = [[] for _ in range(piece.hosts)]
+        for task, b in zip(sets.task.tolist(), sets.bundle.tolist(), strict=True):
+            if b not in self.runs:
+                continue
+            somewhere = [(1.0, self.runs[b])]
+            for h in range(piece.hosts):
+                if nodes.caught_up_s[task, h] >= piece.until_s:
+                    continue
+                here = self._whole()
+                somewhere.append((-1.0, here))
+                cores[h].append((float(segment.cost[task]), here))
+                seconds[h].append((float(nodes.seconds[task, h]), here))
+            self._row(0.0, somewhere)
+        for h in range(piece.hosts):
+            room = float(segment.room[h])
+            self._row(room + TOLERANCE * max(1.0, room), cores[h])
+            if np.isfinite(piece.lane_s[h]):
+                self._row(float(piece.lane_s[h]), seconds[h])
+        if np.isfinite(segment.pool):
+            pooled = [term for h in np.flatnonzero(segment.pooled[: piece.hosts]).tolist() for term in cores[h]]
+            self._row(max(0.0, segment.pool) * (1.0 + TOLERANCE) + TOLERANCE, pooled)
+
+
+def _solved(program: _Program, budget: Budget) -> float | None:
+    """Return the solver's bound, None where it has none."""
+    from ortools.math_opt.python import mathopt
+    from ortools.math_opt.solvers import highs_pb2
+
+    highs = highs_pb2.HighsOptionsProto()
+    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance", "mip_abs_gap"):
+        highs.double_options[name] = TOLERANCE
+    nodes = None if budget.iterations is None else TREE_NODES_PER_ITERATION * budget.iterations
+    parameters = mathopt.SolveParameters(
+        time_limit=datetime.timedelta(seconds=budget.left_s),
+        relative_gap_tolerance=1e-6,
+        node_limit=nodes,
+        highs=highs,
+    )
+    answer = solve_highs(program.model, parameters, budget.left_s)
+    if answer is None:
+        budget.unfinished()
+        return None
+    if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
+        budget.unfinished()
+    bound = float(answer.termination.objective_bounds.dual_bound)
+    return (bound * (1.0 + RAISED) + TOLERANCE) * program.scale if np.isfinite(bound) else None

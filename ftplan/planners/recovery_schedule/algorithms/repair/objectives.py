@@ -1,0 +1,122 @@
+"""The two objectives over time, each with its search, its models and its bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ftplan.model.measures.fidelity import FidelityModel, fidelity_model
+from ftplan.model.rates import rates
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.best import repair_bound
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.pausing import all_stopped, loss_with_pauses
+from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
+from ftplan.planners.recovery_schedule.algorithms.repair.exact.interval_model import solve_intervals
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import fidelity_repair_bound
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.search import FidelityGains, gains_of
+from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
+from ftplan.planners.recovery_schedule.algorithms.repair.method import Limit, OverTime, Solved
+from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
+from ftplan.planners.recovery_schedule.algorithms.repair.search.order_search import search_orders
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
+from ftplan.planners.recovery_schedule.problem import RecoveryObjective, RecoveryProblem
+
+#: Share of the time left, and seconds where nobody says, in which sets of tasks are written out that add to fidelity.
+SETS, UNHURRIED_S = 0.2, 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class PriorityTime:
+    """Least Σ priority × seconds down: worth is minus that."""
+
+    problem: RecoveryProblem
+
+    def of_schedule(self, schedule: Schedule) -> float:
+        """Return what a finished schedule is worth."""
+        return -priority_time_of(schedule, self.problem)
+
+    def of_placement(self, instance: RepairInstance, placement: RepairPlacement) -> float:
+        """Return what a placement is worth."""
+        return -value(instance, placement)
+
+    def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
+        """Return a list schedule."""
+        return list_schedule(instance, budget)
+
+    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
+        """Return the best of all placements where they are few."""
+        return optimum_where_few(instance, budget)
+
+    def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
+        """Return a placement that is no worse than the start."""
+        return search_orders(instance, start, budget, seed)
+
+    def modelled(
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+    ) -> Solved:
+        """Return what CP-SAT makes of a start."""
+        known = None if limit is None or limit.stairs is None else limit.stairs
+        placement, bound, optimal = solve_intervals(instance, start, budget, seed, known)
+        return Solved(placement, None if bound is None else -bound, optimal)
+
+    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+        """Return what no schedule exceeds."""
+        share = budget.part(0.5) if problem.may_pause else budget
+        bound, with_pauses = repair_bound(all_stopped(problem), share, parallel=parallel), None
+        if problem.may_pause and not parallel:
+            with_pauses = loss_with_pauses(problem, budget)
+        least = bound.value if with_pauses is None else max(bound.value, with_pauses)
+        return Limit(-least, (bound.at_s, bound.most))
+
+
+class FidelityTime:
+    """Most output fidelity × seconds up to the horizon."""
+
+    def __init__(self, problem: RecoveryProblem, model: FidelityModel) -> None:
+        self._problem, self._model = problem, model
+        self._gains: FidelityGains | None = None
+
+    def _of(self, instance: RepairInstance, budget: Budget | None = None) -> FidelityGains:
+        """Return what placements of an instance gain, of the last one without asking again."""
+        if self._gains is None or self._gains.instance is not instance:
+            clock = Budget(UNHURRIED_S) if budget is None else budget.part(SETS)
+            self._gains = gains_of(instance, self._problem.graph, self._model, clock)
+        return self._gains
+
+    def of_schedule(self, schedule: Schedule) -> float:
+        """Return what a finished schedule is worth."""
+        return fidelity_time_of(schedule, self._problem, self._model)
+
+    def of_placement(self, instance: RepairInstance, placement: RepairPlacement) -> float:
+        """Return what a placement is worth."""
+        return self._of(instance).gained(placement)
+
+    def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
+        """Return a list schedule."""
+        return self._of(instance, budget).listed(budget)
+
+    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
+        """Return the best of all placements where they are few."""
+        return self._of(instance, budget).optimum(budget)
+
+    def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
+        """Return a placement that is no worse than the start."""
+        return self._of(instance, budget).searched(start, budget, seed)
+
+    def modelled(
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+    ) -> Solved:
+        """Return what CP-SAT makes of a start."""
+        return Solved(*self._of(instance, budget).modelled(start, budget, seed))
+
+    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+        """Return what no schedule exceeds; its stairs are of fidelity, not of priority."""
+        bound = fidelity_repair_bound(problem, self._model, budget, parallel=parallel)
+        return Limit(bound.value)
+
+
+def objective_of(problem: RecoveryProblem, name: RecoveryObjective) -> OverTime:
+    """Return the objective over time of this name."""
+    if name == "priority-time":
+        return PriorityTime(problem)
+    return FidelityTime(problem, fidelity_model(problem.graph, rates(problem.graph)))

@@ -1,0 +1,105 @@
+"""Since when each query is down, and when it is back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ftplan.model.failed_queries import FailedQueries
+from ftplan.model.measures.downtimes import whole_from
+from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Downtime
+from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+
+
+class DowntimeLog:
+    """The downtimes so far. One that ends at a time still to come is open again if a failure strikes before it."""
+
+    def __init__(self, problem: RecoveryProblem, queries: FailedQueries) -> None:
+        self.first_queries = queries  # of the first failure that takes any down
+        self._problem = problem
+        self._priority = problem.graph.per_task("priority")
+        self._upstream_s = np.zeros(problem.graph.tasks)  # since when all upstream is up to date that lives
+        self._open: dict[int, Downtime] = {}
+        self._closed: list[Downtime] = []
+        self._begin(queries, 0.0)
+
+    def _begin(self, queries: FailedQueries, at_s: float) -> None:
+        for query in queries.query.tolist():
+            if query not in self._open:
+                self._open[query] = Downtime(query, float(self._priority[query]), at_s, None, "")
+        self._queries = queries
+
+    def close(self, left: FailedQueries, repair: RepairState, step: int) -> list[tuple[int, float]]:
+        """Close the downtimes of the queries that nothing is missing of any more; return (query, time) of these."""
+        before = self._queries
+        latest = np.zeros(before.bundles)
+        np.maximum.at(latest, before.bundle, repair.caught_up[before.task])
+        restored: list[tuple[int, float]] = []
+        for row in np.flatnonzero(~np.isin(before.query, left.query)).tolist():
+            query = int(before.query[row])
+            downtime = self._open.pop(query, None)
+            if downtime is None:
+                continue
+            earliest = max(downtime.down_s, float(self._upstream_s[query]))
+            back_s = float(latest[before.members(row)].max(initial=earliest))
+            restored.append((query, back_s))
+            self._closed.append(replace(downtime, back_s=back_s, reason=f"whole by step {step}"))
+        return restored
+
+    def reopen(
+        self, queries: FailedQueries, repair: RepairState, at_s: float, rolled_back: int | None = None
+    ) -> tuple[set[int], list[tuple[int, float]]]:
+        """Open downtimes for the queries that a failure takes down; return those that had not come back by then.
+
+        Where all tasks go back to the last checkpoint at a step, *rolled_back*, queries that miss none are down until
+        theirs have caught up. Returned besides: (query, time) of those that had been made whole before.
+        """
+        self._upstream_s = whole_from(self._problem.graph, np.where(repair.down, 0.0, repair.caught_up))
+        down = set(queries.query.tolist())
+        behind = [] if rolled_back is None else self._behind(down, at_s)
+        down |= set(behind)
+        undone: list[Downtime] = []
+        kept: list[Downtime] = []
+        for downtime in self._closed:
+            later = downtime.query in down and downtime.back_s is not None and downtime.back_s > at_s
+            (undone if later else kept).append(downtime)
+        self._closed = kept
+        for downtime in undone:
+            only = downtime.rolled_back and downtime.query in behind
+            self._open[downtime.query] = replace(downtime, back_s=None, reason="", rolled_back=only)
+        self._begin(queries, at_s)
+        if not self.first_queries.queries:
+            self.first_queries = queries
+        again = self._roll_back(behind, at_s, rolled_back)
+        return {downtime.query for downtime in undone}, again
+
+    def _behind(self, down: set[int], at_s: float) -> list[int]:
+        """Return the queries that miss no task, but are not up to date."""
+        outputs = np.flatnonzero(self._problem.graph.output)
+        return [query for query in outputs[self._upstream_s[outputs] > at_s].tolist() if query not in down]
+
+    def _roll_back(self, behind: Iterable[int], at_s: float, step: int | None) -> list[tuple[int, float]]:
+        """Note until when queries are down that miss no task; return those that had missed some."""
+        again = []
+        for query in behind:
+            back_s, downtime = float(self._upstream_s[query]), self._open.pop(query, None)
+            if downtime is None:
+                downtime = Downtime(query, float(self._priority[query]), at_s, None, "", rolled_back=True)
+            elif not downtime.rolled_back:
+                again.append((query, back_s))
+            self._closed.append(replace(downtime, back_s=back_s, reason=f"went back to the checkpoint at step {step}"))
+        return again
+
+    def ended(self, end_s: float, left: FailedQueries, repair: RepairState) -> tuple[Downtime, ...]:
+        """Return all downtimes, those that are still open with the reason."""
+        cost = left.weight(self._problem.cost)
+        need = np.bincount(left.row, weights=cost[left.member], minlength=left.queries)
+        lacking = dict(zip(left.query.tolist(), need.tolist(), strict=True))
+        free = repair.capacity
+        for query, downtime in sorted(self._open.items()):
+            text = f"needs {lacking[query]:.6g} more cores, {free:.6g} are free after the last step at {end_s:g} s"
+            self._closed.append(replace(downtime, reason=text))
+        return tuple(sorted(self._closed, key=lambda d: (d.query, d.down_s)))

@@ -1,0 +1,191 @@
+"""A recovery schedule: which task comes back in which step, where, and when its query is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ftplan.model.failed_queries import FailedQueries
+from ftplan.model.plan import Objective
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.profit_density import profit_density
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
+from ftplan.planners.recovery_schedule.problem import ArrivalEvent, RecoveryProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """A task, or with parallel recovery the part of one with key groups ``[first, last]``, starts on a host.
+
+    It failed at ``failed_s`` and has not been up to date since ``down_s``; from ``ready_s`` on it runs with its state,
+    from ``caught_up_s`` on it is up to date. ``savepoint``: it gave way before, and processes nothing again. ``host``
+    is -1 where a task goes back that runs nobody knows where.
+    """
+
+    task: int
+    host: int
+    cpu: float
+    ready_s: float
+    prefetch: bool = False
+    key_groups: tuple[int, int] | None = None
+    failed_s: float = 0.0
+    down_s: float = 0.0
+    caught_up_s: float = 0.0
+    savepoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A task that runs gives way to queries of higher priority; with ``replica`` its standby does, for good."""
+
+    task: int
+    host: int
+    cpu: float
+    replica: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is decided at one time. ``restored`` are (output task, time at which its query is whole again).
+
+    Before it ``rolled_back`` went back to the last checkpoint, and restore first; ``pause`` gives way.
+    """
+
+    at_s: float
+    trigger: str
+    capacity: float
+    used: float
+    objective: Objective
+    global_rollback: bool
+    recover: tuple[Restore, ...]
+    restored: tuple[tuple[int, float], ...]
+    rolled_back: tuple[Restore, ...] = ()
+    pause: tuple[Pause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Downtime:
+    """A query that was down: since when, until when (None: not within the schedule), and why.
+
+    ``rolled_back``: it lost no task, and was down only because all tasks went back to the last checkpoint.
+    """
+
+    query: int  # output task
+    priority: float
+    down_s: float
+    back_s: float | None
+    reason: str
+    rolled_back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The answer of every recovery planner. A query that fails twice has two downtimes."""
+
+    steps: tuple[Step, ...]
+    downtimes: tuple[Downtime, ...]  # by query and time
+    unrecovered: tuple[tuple[int, str], ...]  # (task, reason)
+    beside: Beside | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What an answer is held against, as far as the time lasted; None in place of a schedule: no query returns."""
+
+    step_by_step: Schedule | None
+    blocking: tuple[Schedule | None, ...]  # one, or none where the time did not last
+    random: tuple[Schedule | None, ...]  # as many of ``orders`` as the time lasted for
+    orders: int
+    most_back: tuple[tuple[float, float], ...] = ()  # (at_s, the most summed priority that can be whole then)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a policy sees at a step: what is down, what is free, and what is expected. It does not see failures ahead.
+
+    ``fillable`` is what of the capacity tasks of these sizes can use at all: two tasks of 0.3 cores leave 0.2 of a
+    node's 0.8 empty.
+    """
+
+    problem: RecoveryProblem
+    step: int
+    at_s: float
+    queries: FailedQueries
+    down: BoolArray  # (T,)
+    cost: FloatArray  # (T,) cores
+    room: FloatArray  # (H,) residual capacity, 0 for hosts that are not there
+    capacity: float  # cores free just before the step
+    fillable: float  # cores, at most capacity
+    too_large: BoolArray  # (T,) tasks that fit on no node now
+    hopeless: BoolArray  # (T,) nor on any that is expected
+    coming: tuple[ArrivalEvent, ...]
+    there: BoolArray  # (H,) hosts that are there
+    free: FloatArray  # (H,) cores left on each host, there or not, below 0 where more runs than may
+    pool: float  # cores that the hosts of the start may still take together, infinite without a cap
+    lanes: FloatArray  # (H, lanes) when each lane of a host is free for a restore
+    failed_s: FloatArray  # (T,) when each task that is down failed
+    down_s: FloatArray  # (T,) and since when it has not been up to date
+    caught_up: FloatArray  # (T,) since when each task that is not down is up to date
+    home: IntArray  # (T,) host of each task that runs, -1 where it is down, split or its node unknown
+    standby: IntArray  # (T,) host of a standby that has not taken over, -1 for none, -2 without a node
+    may_pause: BoolArray  # (T,) tasks that may give way at this step
+    may_drop: BoolArray  # (T,) tasks whose standby may
+    paused: BoolArray  # (T,) tasks that gave way and are not back: they process nothing again
+    kept: IntArray  # (T,) host where all of the state of such a task lies, -1 if it is not there any more
+    pausing: Callable[[Sequence[int], Sequence[int]], State]
+
+    def after_pause(self, tasks: Sequence[int], standbys: Sequence[int] = ()) -> State:
+        """Return the state in which some tasks, and the standbys of some, have given way. Cost O(tasks + substreams).
+
+        Only to be asked for while the step is decided.
+        """
+        return self.pausing(tasks, standbys)
+
+    @property
+    def priority(self) -> FloatArray:
+        """Priority of each query that is down, shape (Q,)."""
+        return self.problem.graph.per_task("priority")[self.queries.query]
+
+    def density(self) -> FloatArray:
+        """Return the profit density of each query that is down, shape (Q,)."""
+        return profit_density(self.queries, self.priority, self.queries.weight(self.cost))
+
+    def knapsack(self) -> SetUnionKnapsack:
+        """Return the choice of this step as a set-union knapsack; what fits on no node is made too heavy for it."""
+        q = self.queries
+        weight = q.weight(self.cost)
+        weight[q.bundle[self.too_large[q.task]]] += 2.0 * self.fillable + 1.0
+        return SetUnionKnapsack(self.priority, weight, q.start, q.member, self.fillable)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What a policy wants back at a step: tasks in the order in which they shall be placed and restored.
+
+    ``bound`` limits the summed priority of the queries that any decision makes whole at this step. ``ahead`` are tasks
+    to begin with what is left, in this order, None for those of the densest missing query; ``prefetch`` says whether
+    anything may be begun at all. ``one_by_one``: the tasks count in their order, not as whole queries; where one does
+    not fit the rest is left out. ``placed``: tasks and their nodes, in the order in which they are restored; nothing
+    else counts then. ``pause`` are tasks that give way before anything is placed, ``pause_standby`` tasks whose standby
+    does, for good.
+    """
+
+    tasks: IntArray
+    bound: float | None = None
+    note: str | None = None
+    ahead: IntArray | None = None
+    prefetch: bool = True
+    one_by_one: bool = False
+    placed: tuple[Assignment, ...] | None = None
+    pause: tuple[int, ...] = ()
+    pause_standby: tuple[int, ...] = ()
+
+
+class Policy(Protocol):
+    """Decides step by step; a :class:`StepSolver` becomes one, the operator-centric order is one."""
+
+    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+        """Return what shall come back at this step."""

@@ -1,0 +1,143 @@
+"""From a recovery plan and its inputs to the incident that the plan is judged against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ftplan.costs.option import GivenCosts
+from ftplan.errors import FtplanError
+from ftplan.model.failure import Arrival, Fail, planned_times
+from ftplan.model.measures.measured_topology import measured_topology
+from ftplan.model.measures.task_costs import task_costs
+from ftplan.model.measures.task_state import task_state
+from ftplan.model.names import natural_key, parse_selector
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
+from ftplan.planners import deployed as other_plans
+from ftplan.planners.failures import Failed, what_fails
+from ftplan.planners.recovery_schedule.arrivals import default_arrivals
+from ftplan.planners.recovery_schedule.copies import local_bytes
+from ftplan.planners.recovery_schedule.horizon import default_horizon_s
+from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
+from ftplan.planners.recovery_schedule.replay.incident import Incident, Transfers
+from ftplan.planners.recovery_schedule.reprocessing import delays_of
+
+
+def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothing: bool = False) -> Incident:
+    """Return what a plan is judged against: the failure of *problem*, the plan's own ``--fail``, and more.
+
+    Parameters
+    ----------
+    fail
+        Selectors of what fails at the start besides.
+    nothing
+        Nothing at all may fail, as in one of several scenarios.
+
+    Raises
+    ------
+    FtplanError
+        If the topology is missing, nothing fails, or the plan's options name what is not there.
+    """
+    if problem.topology is None:
+        raise FtplanError("a recovery schedule is judged against its topology: give --topology")
+    graph = TaskGraph(measured_topology(problem.topology, problem.stats).topology)
+    cluster = problem.cluster
+    options = RecoveryScheduleOptions.of_plan(plan)
+    selectors = list(dict.fromkeys((*options.fail, *fail)))
+    complete = options.complete_failure
+    listed = problem.failure.fail if problem.failure is not None else ()
+    if nothing and not (listed or selectors or complete):
+        failed = Failed(frozenset(), np.zeros(graph.tasks, dtype=np.bool_))
+    else:
+        failed = what_fails(graph, cluster, problem.failure, selectors, complete)
+    arrivals: tuple[Arrival, ...] = ()
+    if options.arrivals:
+        arrivals = problem.failure.arrivals if problem.failure is not None else ()
+        arrivals = arrivals or default_arrivals(cluster, failed)[0]
+    items, _ = other_plans.replicas(options.replicas, graph, cluster)
+    cost = _cost(plan, problem, graph)
+    return Incident(
+        graph=graph,
+        cost=cost,
+        fail=(*listed, *(Fail(parse_selector(text)) for text in selectors)),
+        cluster=cluster,
+        arrivals=arrivals,
+        max_cpu=options.max_cpu,
+        capacity=options.capacity,
+        replicas={item.task: item.node for item in items},
+        reserved=_reserved(arrivals, options.coordinator_cpu) if complete else {},
+        complete=complete,
+        transfers=_transfers(plan, problem, graph, options, failed.nodes),
+        delays=delays_of(GivenCosts.of(options.costs), graph, cost, options),
+        may_pause=options.pause_lower_priority,
+    )
+
+
+def horizon_of(plan: Plan, incident: Incident) -> float:
+    """Return the plan's horizon, else that of :func:`default_horizon_s`."""
+    for name in ("horizon_s", "horizon"):
+        if plan.options.get(name) is not None:
+            return float(plan.options[name])
+    hosting = [arrival for arrival in incident.arrivals if "tasks" in arrival.node.accepts]
+    last = max((arrival.at_s[1] for arrival in hosting), default=0.0)
+    later = max((entry.at_s for entry in incident.fail), default=0.0)
+    return default_horizon_s(last, later, incident.delays, measured=plan.options.get("costs") is not None)
+
+
+def at_planned_times(incident: Incident) -> Incident:
+    """Return the incident with every node arriving when plans expect it, where it arrives within a range."""
+    times = planned_times(incident.arrivals)
+    fixed = tuple(replace(a, at_s=(t, t)) for a, t in zip(incident.arrivals, times, strict=True))
+    return replace(incident, arrivals=fixed)
+
+
+def _cost(plan: Plan, problem: Problem, graph: TaskGraph) -> FloatArray:
+    """Return the cores of each task from where the plan has them."""
+    source = plan.options.get("cost")
+    if source == "statistics" and problem.stats is None:
+        raise FtplanError("the plan's costs come from statistics: give --stats")
+    placement = problem.cluster.placement if problem.cluster is not None else None
+    return task_costs(graph, None if source == "topology" else problem.stats, placement).cost
+
+
+def _reserved(arrivals: tuple[Arrival, ...], cpu: float) -> dict[str, float]:
+    """Return what the coordinator takes on the first node that arrives ([SuZhouTR], section 6)."""
+    hosting = [arrival for arrival in arrivals if "tasks" in arrival.node.accepts]
+    order = sorted(
+        zip(planned_times(hosting), hosting, strict=True), key=lambda item: (item[0], natural_key(item[1].node.id))
+    )
+    return {order[0][1].node.id: cpu} if order else {}
+
+
+def bandwidth_of(options: RecoveryScheduleOptions, problem: Problem) -> float | None:
+    """Return the bandwidth of restores in units of 2^20 bytes per second, None where nobody says."""
+    network = None if problem.cluster is None else problem.cluster.network.bandwidth_mb_s
+    return GivenCosts.of(options.costs).bandwidth_mb_s(options.bandwidth, network)
+
+
+def _transfers(
+    plan: Plan, problem: Problem, graph: TaskGraph, options: RecoveryScheduleOptions, failed: frozenset[str]
+) -> Transfers | None:
+    """Return how long restores take, None where they take no time."""
+    cluster, recovery = problem.cluster, GivenCosts.of(options.costs)
+    bandwidth = plan.options.get("bandwidth_mb_s") or bandwidth_of(options, problem)
+    state = task_state(graph, problem.stats)
+    if not bandwidth or not state.total.any():
+        return None
+    copies, _ = other_plans.checkpoint_copies(options.checkpoints, graph.topology, cluster)
+    copies = {} if recovery.remote else copies
+    live = [node.id for node in cluster.nodes if node.id not in failed] if cluster is not None else []
+    local = local_bytes(graph, state, copies, {node: i for i, node in enumerate(live)})
+    return Transfers(
+        state.total,
+        float(bandwidth) * MB,
+        (cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
+        {(task, live[host]): size for (task, host), size in local.items()},
+        1 if cluster is None else cluster.network.restores_at_once,
+    )

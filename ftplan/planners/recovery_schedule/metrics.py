@@ -1,0 +1,137 @@
+"""What a recovery schedule is worth, beside what it is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ftplan.model.measures.downtimes import Downtimes, fidelity_time
+from ftplan.model.measures.fidelity import fidelity_model
+from ftplan.model.rates import rates
+from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import now
+from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import replay
+from ftplan.planners.recovery_schedule.algorithms.schedule.construction import nothing_recovered
+from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import timeline
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Beside, Downtime, Schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.score import changes
+from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+
+Figures = dict[str, float | int | None]
+Fidelity = Callable[[Schedule], float]
+
+
+def fidelity_of(problem: RecoveryProblem) -> Fidelity:
+    """Return a function that integrates the output fidelity of a schedule over the horizon, in seconds."""
+    model = fidelity_model(problem.graph, rates(problem.graph))
+
+    def integral(schedule: Schedule) -> float:
+        return fidelity_time(model, ~problem.failed, changes(schedule, problem), problem.horizon_s)
+
+    return integral
+
+
+def figures(schedule: Schedule, problem: RecoveryProblem, fidelity: Fidelity | None = None) -> Figures:
+    """Return the figures of a schedule.
+
+    ``priority`` sums over the steps what each restored, as the objective of this name does, and ``priority_step_0``
+    is that of step 0; ``priority_time`` is the sum of priority x seconds down within the horizon; ``queries_back``
+    counts queries that are back at the horizon. ``first_back_s`` is None where none is back by then, ``last_back_s``
+    where one is not. ``fidelity_time`` is only there where asked for.
+    """
+    by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
+    values = _figures(schedule.downtimes, by_step, problem.horizon_s)
+    return values if fidelity is None else {**values, "fidelity_time": fidelity(schedule)}
+
+
+def held_against(
+    plan: Schedule | None,
+    beside: Beside,
+    problem: RecoveryProblem,
+    until_s: float,
+    fidelity: Fidelity | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the figures of what a plan is held against, and what the time did not last for.
+
+    ``before`` is blocking recovery: everything that is down comes back at once, or nothing. ``step_by_step`` decides at
+    each step alone. ``random`` are the mean figures of random query orders, with how many ``orders`` that are, judged
+    while the time lasts until *until_s*, a time of ``budget.now``: the mean of ``first_back_s`` is over the orders in
+    which a query returns, that of ``last_back_s`` over those in which all do. None in place of what is not known. Where
+
+    A ``timeline`` is of the queries that are down at some time in the plan: those that only there give way are up.
+    one of them lets no query return it counts as one that recovers nothing, through all failures stated.
+    """
+    never = cache(lambda: nothing_recovered(problem))
+    before = [_drawn_out(one or never(), plan, problem, fidelity) for one in beside.blocking]
+    alone = beside.step_by_step
+    judged: list[Figures] = []
+    for one in beside.random:
+        judged.append(figures(one or never(), problem, fidelity))
+        if now() > until_s:
+            break
+    lacking = [] if before else ["no blocking recovery"]
+    if len(judged) < beside.orders:
+        lacking.append(f"{len(judged)} of {beside.orders} random orders")
+    return {
+        "before": before[0] if before else None,
+        "step_by_step": None if alone is None else _drawn_out(alone, plan, problem, fidelity),
+        "random": _mean(judged) if judged else None,
+    }, lacking
+
+
+def _drawn_out(
+    schedule: Schedule, plan: Schedule | None, problem: RecoveryProblem, fidelity: Fidelity | None
+) -> dict[str, Any]:
+    """Return the figures of a schedule with the priority that is back over time."""
+    asked = {} if plan is None else {outage.query: outage.priority for outage in plan.downtimes}
+    down = {outage.query for outage in schedule.downtimes}
+    up = sum(priority for query, priority in asked.items() if query not in down)
+    rows = [[row["at_s"], row["priority"] + up] for row in timeline(schedule)]
+    if up and (not rows or rows[0][0] > 0.0):
+        rows = [[0.0, up], *rows]
+    return {**figures(schedule, problem, fidelity), "timeline": rows}
+
+
+def _mean(judged: Sequence[Figures]) -> dict[str, Any]:
+    mean: dict[str, Any] = {"orders": len(judged)}
+    for name in judged[0]:
+        values = [float(value) for one in judged if (value := one[name]) is not None]
+        mean[name] = float(np.mean(values)) if values else None
+    return mean
+
+
+def sampled(
+    schedule: Schedule, problem: RecoveryProblem, samples: int, seed: int, until_s: float
+) -> dict[str, Any] | None:
+    """Return mean and 95th percentile of a schedule's figures over sampled arrival times, None where all are fixed.
+
+    The first ``samples`` of those wanted, as many as the time until *until_s* lasts for; None where it lasts for none.
+
+    Of ``queries_back``, where less is worse, the 5th percentile; ``last_back_s`` is over the samples in which all
+    queries return, None where there is none.
+    """
+    replayed = replay(schedule, problem, samples, seed, until_s)
+    if replayed is None:
+        return None
+    times = replayed.last_back_s[~np.isnan(replayed.last_back_s)]
+    return {
+        "samples": len(replayed.priority_time),
+        "priority_time": _spread(replayed.priority_time, 95),
+        "last_back_s": _spread(times, 95) if len(times) else None,
+        "queries_back": _spread(replayed.queries_back.astype(np.float64), 5),
+    }
+
+
+def _spread(values: FloatArray, percentile: int) -> dict[str, float]:
+    return {"mean": float(values.mean()), f"p{percentile}": float(np.percentile(values, percentile))}
+
+
+def _figures(outages: Sequence[Downtime], by_step: Sequence[float], horizon_s: float) -> Figures:
+    query = np.array([outage.query for outage in outages], dtype=np.int64)
+    priority = np.array([outage.priority for outage in outages], dtype=np.float64)
+    down_s = np.array([outage.down_s for outage in outages], dtype=np.float64)
+    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in outages], dtype=np.float64)
+    return Downtimes(query, priority, down_s, back_s).figures(by_step, horizon_s)

@@ -1,0 +1,148 @@
+"""What an operator should know of a failure before reading its recovery schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ftplan.model.failed_queries import FailedQueries, failed_queries
+from ftplan.model.plan import Warn
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.pausing import stops_at_once
+from ftplan.planners.recovery_schedule.problem import INCREMENTAL_FROM, RecoveryProblem
+
+#: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
+WORTH_SAYING = 0.01
+
+
+def warnings_of(problem: RecoveryProblem, known_nodes: bool) -> tuple[Warn, ...]:
+    """Return warnings on shared tasks, blocking recovery and unknown restore times.
+
+    *known_nodes* tells whether a cluster says which nodes there are.
+    """
+    if not problem.failed.any():
+        return ()
+    queries = failed_queries(problem.graph, problem.failed)
+    warnings = [*_order_gains_nothing(problem, queries), *_restores(problem)]
+    if known_nodes and problem.failed_nodes < INCREMENTAL_FROM:
+        warnings.append(_blocking(problem))
+    return tuple(warnings)
+
+
+def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
+    """Return what a plan's summary says of its order: that it gains nothing, or that blocking is better."""
+    before, after, random = summary["before"], summary["after"], summary["random"]
+    if after is None:
+        return ()
+    lost = after["priority_time"]
+    blocking, expected = (None if figures is None else figures["priority_time"] for figures in (before, random))
+    warnings = []
+    if summary["failed_queries"] > 1 and blocking == 0.0:
+        text = "there is room for everything at once and restores take no time: no order gains anything"
+        warnings.append(Warn("ORDER_GAINS_NOTHING", text))
+    elif summary["failed_queries"] > 1 and expected is not None and lost >= expected * (1.0 - WORTH_SAYING):
+        what = "loses more than random ones" if lost > expected * (1.0 + WORTH_SAYING) else "gains next to nothing"
+        text = (
+            f"this order of recovery {what}: priority x time lost is {lost:.6g}, that of random orders {expected:.6g} "
+            f"on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
+            f"{summary['failed_queries']:,} failed queries"
+        )
+        warnings.append(Warn("ORDER_GAINS_NOTHING", text))
+    if blocking is not None and blocking < lost * (1.0 - ROUNDING):
+        text = (
+            f"blocking recovery would lose less, priority x time {blocking:.6g} against {lost:.6g}: what comes back "
+            "early here queues on few nodes or crowds out better queries"
+        )
+        warnings.append(Warn("BLOCKING_LOSES_LESS", text))
+    return tuple(warnings)
+
+
+def blocking_capacity_s(problem: RecoveryProblem) -> float | None:
+    """Return when there is room for all failed tasks at once, None where there never is."""
+    needed = float(problem.cost[problem.failed].sum())
+    free = sum(host.room for host in problem.hosts[: problem.live_hosts])
+    if problem.capacity is not None:
+        free = min(free, problem.capacity)
+    slack = ROUNDING * max(1.0, needed)
+    if free + slack >= needed:
+        return 0.0
+    for arrival in problem.arrivals:
+        free += problem.hosts[arrival.host].room
+        if free + slack >= needed:
+            return arrival.at_s
+    return None
+
+
+def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> list[Warn]:
+    """Warn where all failed queries wait for the same tasks: whichever comes first, all come together."""
+    shared = queries.shared_fraction(problem.cost)
+    if queries.queries < 2 or shared < 1.0 - ROUNDING:
+        return []
+    same = "failed task" if len(queries.task) == 1 else f"{len(queries.task):,} failed tasks"
+    text = (
+        f"all {queries.queries:,} failed queries need the same {same} ({shared:.0%} of the failed cost is shared by "
+        "all): they come back together, and no order gains anything"
+    )
+    return [Warn("ORDER_GAINS_NOTHING", text)]
+
+
+def bound_warnings(problem: RecoveryProblem, objective: str, proven: bool) -> list[Warn]:
+    """Say what the bound of an objective over time knows and a plan does not, and what it does not know itself."""
+    warnings = _clairvoyant(problem)
+    if problem.may_pause and not stops_at_once(problem) and not proven:
+        text = (
+            "the bound takes what may give way as moved at no cost, at any time, where failures come later, tasks go "
+            "back to a checkpoint or take time to start: it is weak, and the gap may be much smaller than it says"
+        )
+        warnings.append(Warn("WEAK_BOUND", text))
+    if problem.rolls_back and not proven and (objective == "fidelity-time" or problem.may_pause):
+        text = (
+            "the bound does not know that failures send all tasks of a job that is not deterministic back to the last "
+            "checkpoint; the gap may be much smaller than it says"
+        )
+        warnings.append(Warn("BOUND_WITHOUT_ROLLBACKS", text))
+    return warnings
+
+
+def _clairvoyant(problem: RecoveryProblem) -> list[Warn]:
+    later = {event.at_s for event in problem.failures}
+    if len(later) <= (0 if problem.failed.any() else 1):
+        return []
+    text = (
+        "the bound is a clairvoyant's: it knows the failures stated for later, which no step of a plan foresees; the "
+        "gap may be smaller than it says"
+    )
+    return [Warn("CLAIRVOYANT_BOUND", text)]
+
+
+def _restores(problem: RecoveryProblem) -> list[Warn]:
+    if problem.bandwidth_bytes_s is not None or problem.state_bytes is None:
+        return []
+    size = float(problem.state_bytes[problem.failed].sum())
+    if size == 0.0:
+        return []
+    text = (
+        f"the failed tasks hold {_bytes(size)} of state, but no bandwidth is known: restores count as taking no time; "
+        "give --bandwidth, or network.bandwidth_mb_s in the cluster file"
+    )
+    return [Warn("RESTORE_TIME_UNKNOWN", text)]
+
+
+def _blocking(problem: RecoveryProblem) -> Warn:
+    when = blocking_capacity_s(problem)
+    cost = float(problem.cost[problem.failed].sum())
+    nodes = {0: "no node", 1: "1 node"}.get(problem.failed_nodes, f"{problem.failed_nodes} nodes")
+    until = "never comes here" if when is None else (f"is there at {when:g} s" if when > 0.0 else "is there at once")
+    text = (
+        f"{nodes} failed, fewer than {INCREMENTAL_FROM}: Su & Zhou then block until there is room "
+        f"for all that failed, {cost:g} cores in sum, which {until}; this plan recovers step by step all the same"
+    )
+    return Warn("BLOCKING_RECOVERY", text)
+
+
+def _bytes(size: float) -> str:
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB")
+    power = min(int(np.log2(size) // 10) if size >= 1 else 0, len(units) - 1)
+    return f"{size / 1024.0**power:.3g} {units[power]}"

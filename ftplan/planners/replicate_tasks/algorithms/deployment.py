@@ -1,0 +1,143 @@
+"""Which tasks get an active replica, and on which nodes: a planner's answer beside what is in place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ftplan.model.measures.replica_hosts import NOWHERE
+from ftplan.model.plan import Infeasible, Status, Warn
+from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.replicate_tasks.algorithms.changes import too_few_changes
+from ftplan.planners.replicate_tasks.algorithms.choice import EQUAL, ReplicationPlanner
+from ftplan.planners.replicate_tasks.algorithms.fewest import fewest
+from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, in_place
+from ftplan.planners.replicate_tasks.algorithms.placement.shortage import NO_ROOM, no_room
+from ftplan.planners.replicate_tasks.algorithms.placement.spreading import spread
+from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.search.growth import TreeGrowth
+from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
+from ftplan.planners.result import Result
+
+
+def deployed(
+    problem: ReplicationProblem,
+    planner: ReplicationPlanner,
+    options: ReplicationOptions,
+    target: float | None = None,
+    threshold: float | None = None,
+) -> Result[NodeByTask]:
+    """Choose replicas with their nodes; never worse than those in place, which stay where less is to be gained.
+
+    Parameters
+    ----------
+    target
+        The fewest (or cheapest) replicas that reach this value, instead of the best within the budget.
+    threshold
+        The replicas in place stay where a new plan gains less.
+
+    Returns
+    -------
+    ``bound`` is of the metric, or with a target of what the replicas take of the budget. ``reason`` says why nothing
+    changes.
+    """
+    if target is not None:
+        chosen = fewest(problem, planner, options, target)
+        return _finished(problem, chosen, None, Budget.of(options))
+    refused = too_few_changes(problem)
+    if refused is not None:
+        return Result("infeasible", None, (), None, refused.reason, refused)
+    chosen = planner.choose(problem, options)
+    if chosen.answer is None:
+        return _on_nodes(problem, chosen, None)
+    node, useless = _without_useless(problem, chosen.answer.nodes())
+    shortage = _no_room_at_all(problem, node)
+    if shortage is not None:
+        return Result("infeasible", None, (), chosen.bound, shortage.reason, shortage, chosen.warnings)
+    chosen = replace(chosen, answer=Replication.on(problem, node), warnings=(*chosen.warnings, *useless))
+    return _finished(problem, chosen, threshold, Budget.of(options))
+
+
+def _finished(
+    problem: ReplicationProblem, chosen: Result[Replication], threshold: float | None, clock: Budget
+) -> Result[NodeByTask]:
+    """Let the replicas in place stay where they are as good, and spread the others evenly."""
+    if chosen.answer is None:
+        return _on_nodes(problem, chosen, None)
+    node = chosen.answer.nodes()
+    now = None if problem.current is None else in_place(problem)
+    reason = None if now is None else _no_change(problem, node, now, threshold)
+    if now is not None and reason is not None:
+        kept: Status = chosen.status if problem.value_at(now.node) >= problem.value_at(node) - NOISE else "feasible"
+        warned = (*chosen.warnings, Warn("NO_CHANGE", reason))
+        return _on_nodes(problem, replace(chosen, status=kept, reason=reason, warnings=warned), now.node)
+    node = spread(problem, node)
+    short = () if "target" in chosen.rules else _short_of_room(problem, node, clock)
+    return _on_nodes(problem, replace(chosen, warnings=(*chosen.warnings, *short)), node)
+
+
+def _no_change(problem: ReplicationProblem, node: IntArray, now: Room, threshold: float | None) -> str | None:
+    """Return why the replicas in place stay; None where a new plan is better, or they cannot stay."""
+    if now.cost > now.limit or problem.changes(now.node) > 0:
+        return None
+    same = bool(((node != NOWHERE) == now.replicated).all())
+    gain, saved = problem.value_at(node) - now.value, now.cost - problem.cost(node != NOWHERE)
+    if threshold is not None and gain < threshold - NOISE:
+        return f"no change: a fresh plan would gain {max(0.0, gain):.6g}, below --threshold {threshold:.6g}"
+    if gain > NOISE or (threshold is None and gain >= -NOISE and saved > EQUAL * max(1.0, now.cost)):
+        return None
+    if problem.max_changes is not None:
+        return f"no change: nothing within --max-changes {problem.max_changes} gains anything"
+    if same and threshold is None:
+        return "no change: a fresh plan has the replicas that are in place"
+    return "no change: a fresh plan is no better than the replicas in place"
+
+
+def _on_nodes(problem: ReplicationProblem, chosen: Result[Replication], node: IntArray | None) -> Result[NodeByTask]:
+    """Return a planner's answer with the nodes of its replicas by name in its place, None without any."""
+    answer: NodeByTask | None = None
+    if node is not None:
+        tasks = np.flatnonzero(node != NOWHERE)
+        hosts = problem.hosts
+        answer = dict.fromkeys(tasks.tolist()) if hosts is None else hosts.names(tasks, node[tasks])
+    return Result(chosen.status, answer, chosen.rules, chosen.bound, chosen.reason, chosen.infeasible, chosen.warnings)
+
+
+def _without_useless(problem: ReplicationProblem, node: IntArray) -> tuple[IntArray, tuple[Warn, ...]]:
+    """Return a solution without replicas of no use; where changes are limited those in place stay."""
+    useful = problem.without_useless(node)
+    dropped = int((node != NOWHERE).sum() - (useful != NOWHERE).sum())
+    if dropped == 0:
+        return useful, ()
+    what, were = ("1 replica completes", "was") if dropped == 1 else (f"{dropped:,} replicas complete", "were")
+    text = f"{what} no tree of live tasks up to an output and {were} dropped: the plan is as good and cheaper"
+    return useful, (Warn("USELESS_REPLICAS", text),)
+
+
+def _no_room_at_all(problem: ReplicationProblem, node: IntArray) -> Infeasible | None:
+    """Return what is missing where the budget holds replicas and no node has room for any; None otherwise."""
+    if problem.hosts is None or (node != NOWHERE).any() or problem.current is not None:
+        return None
+    affordable = problem.fails & (problem.weight <= problem.limit)
+    if not affordable.any() or (Room(problem).possible() & affordable).any():
+        return None
+    return no_room(problem, node, affordable)
+
+
+def _short_of_room(problem: ReplicationProblem, node: IntArray, clock: Budget) -> tuple[Warn, ...]:
+    """Say where the budget holds more replicas that would gain something than the nodes."""
+    room = Room(problem, node)
+    affordable = problem.fails & ~room.replicated & (problem.weight <= room.limit - room.cost)
+    if problem.hosts is None or not affordable.any():
+        return ()
+    anywhere = replace(problem, hosts=None, current=None, max_changes=None)
+    growth = TreeGrowth(anywhere, clock)
+    more = growth.grown(Room(anywhere, np.where(room.replicated, 0, NOWHERE)), growth.prices[0]).replicated
+    lacking = more & ~room.replicated
+    if not lacking.any() or not room.add(np.flatnonzero(lacking).tolist()):
+        return ()
+    short = no_room(problem, node, lacking)
+    return (Warn(NO_ROOM, f"{short.reason}; for all of these, {short.smallest_fix}"),)

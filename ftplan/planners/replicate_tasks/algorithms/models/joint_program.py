@@ -1,0 +1,293 @@
+"""Choose replicas and their nodes by one integer program over products of what is kept intact, solved by HiGHS."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.interrupts import SolverStuck, interruptible, solve_highs
+from ftplan.planners.replicate_tasks.algorithms.models.bundles import bundles
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, current_of
+from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit, circuit
+from ftplan.planners.replicate_tasks.algorithms.models.monomials import Term, rows
+from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
+from ftplan.planners.replicate_tasks.problem import ReplicationProblem
+
+if TYPE_CHECKING:
+    from ortools.math_opt.python import mathopt
+
+#: Variables above which products are no longer expanded, and no program is solved at all.
+MOST_PRODUCTS, MOST_VARIABLES = 60_000, 400_000
+#: Seconds below which the solver is not started.
+LEAST_TIME_S = 0.02
+#: Nodes of the search tree that one iteration buys.
+TREE_NODES_PER_ITERATION = 10
+#: What is added to the solver's bound for its tolerances, of the value.
+RAISED = 1e-8
+
+
+#: A share of what a relaxation replicates below which a task is not in its support.
+SUPPORT = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointSolution:
+    """What the program says; ``site`` is that of each replica, (T,), NOWHERE for none, and None without a plan."""
+
+    site: IntArray | None
+    bound: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxation:
+    """What the program says where tasks may be replicated in part: a bound, and the tasks that are, (T,)."""
+
+    bound: float
+    support: BoolArray
+
+
+class JointProgram:
+    """Maximise the expected fidelity over the tasks that are replicated and the sites where their replicas stand.
+
+    Binary replicate[t] and at[t, s], one site for each replica; live[t, c] where only some sites live in a case; each
+    product of intact streams is at most what its last task keeps and at most the weighted mean of the products
+    upstream. Without joins this is the compact program of single streams; joins expand into pairs of streams as long
+    as there are not too many. Budget, changes and the room of the sites are rows. Of tasks fed alike that differ only
+    in weight the heavier is taken first.
+    """
+
+    @staticmethod
+    def of(
+        problem: ReplicationProblem, candidates: CandidateNodes, sites: Sites, budget: Budget
+    ) -> JointProgram | None:
+        """Return the program, None where it is too large; raises :class:`OutOfTime`."""
+        if int(sites.open[candidates.row].sum()) > MOST_VARIABLES:
+            return None
+        program = JointProgram(problem, candidates, sites, budget)
+        return program if len(program.upper) <= MOST_VARIABLES else None
+
+    def __init__(self, problem: ReplicationProblem, candidates: CandidateNodes, sites: Sites, budget: Budget) -> None:
+        usable = candidates.placeable
+        self.problem, self.candidates, self.sites, self.budget = problem, candidates, sites, budget
+        self.usable = usable
+        self.upper: list[float] = usable.astype(np.float64).tolist()
+        self.rows: list[tuple[list[Term], float]] = []  # terms, and the most that they sum to
+        self.equal: list[list[Term]] = []  # terms that sum to 0
+        self.at: list[dict[int, int]] = [{} for _ in range(problem.tasks)]  # variable of each site of a task
+        for task in np.flatnonzero(usable).tolist():
+            open_to = np.flatnonzero(sites.open[candidates.row[task]]).tolist()
+            if len(sites.members) == 1:
+                self.at[task] = {0: task}
+                continue
+            self.at[task] = {s: self._variable() for s in open_to}
+            self.equal.append([(task, -1.0), *((variable, 1.0) for variable in self.at[task].values())])
+        self.whole = len(self.upper)  # the first variable that need not be a whole number
+        live = self._live()
+        circuits = [self._circuit(c) for c in range(len(problem.cases))]
+        products, outputs = rows(circuits, len(self.upper), MOST_PRODUCTS, budget, live)
+        self.upper += [1.0] * (products.variables - len(self.upper))
+        for left, right in zip(products.left, products.right, strict=True):
+            terms = [(left, 1.0), *((k, -weight) for k, weight in right if k >= 0)]
+            self.rows.append((terms, sum(weight for k, weight in right if k < 0)))
+        self.goal = [(k, c.weight / problem.total_weight) for k, c in zip(outputs, problem.cases, strict=True)]
+        self.rows.append(([(t, float(problem.weight[t])) for t in np.flatnonzero(usable).tolist()], problem.limit))
+        self._keep_room()
+        if problem.max_changes is not None:
+            self._limit_changes(problem.max_changes)
+        else:
+            self._order(circuits)
+
+    def _variable(self) -> int:
+        self.upper.append(1.0)
+        return len(self.upper) - 1
+
+    def _circuit(self, case: int) -> Circuit:
+        """Return the circuit of a case in which every task that may live by a replica is a choice."""
+        problem, failed = self.problem, self.problem.cases[case].failed
+        choice = np.where(self.usable & self.candidates.survivable(case), 1, -1)
+        return circuit(problem.graph, problem.model, ~failed, choice, self.budget)
+
+    def _live(self) -> list[IntArray]:
+        """Return for each case the variables, (T,), that say whether tasks that fail in it live."""
+        known: dict[tuple[int, ...], int] = {}
+        live = []
+        for case, down in zip(self.problem.cases, self.sites.down, strict=True):
+            variables = np.arange(self.problem.tasks)
+            for task in np.flatnonzero(case.failed & self.usable).tolist() if down.any() else ():
+                alive = [variable for s, variable in self.at[task].items() if not down[s]]
+                if alive and len(alive) < len(self.at[task]):
+                    if tuple(alive) not in known:
+                        known[tuple(alive)] = variable = self._variable()
+                        self.rows.append(([(variable, 1.0), *((k, -1.0) for k in alive)], 0.0))
+                    variables[task] = known[tuple(alive)]
+            live.append(variables)
+        return live
+
+    def _keep_room(self) -> None:
+        by_row = [np.flatnonzero(self.usable & (self.candidates.row == k)) for k in range(len(self.sites.open))]
+        for shared in self.sites.shared:
+            tasks = [t for k in np.flatnonzero(shared.rows).tolist() for t in by_row[k].tolist()]
+            for need, have in shared.needs:
+                if float(need[tasks].sum()) > have:
+                    self.rows.append(([(self.at[t][shared.site], float(need[t])) for t in tasks if need[t] > 0], have))
+
+    def _limit_changes(self, most: int) -> None:
+        """Count what starts and what stops; a replica on an unknown node stays wherever it is."""
+        known = current_of(self.problem)
+        site = self.sites.of(known)
+        weight: dict[int, float] = {}
+        for task in np.flatnonzero(self.usable).tolist():
+            weight[task] = -1.0 if known[task] == ANYWHERE else 1.0
+            if known[task] >= 0 and site[task] in self.at[task]:
+                stays = self.at[task][int(site[task])]
+                weight[stays] = weight.get(stays, 0.0) - 2.0
+        self.rows.append((list(weight.items()), float(most - int((known != NOWHERE).sum()))))
+
+    def _order(self, circuits: list[Circuit]) -> None:
+        """Take heavier tasks first, and both or none of two that are of use only together: some optimum does.
+
+        Tasks are alike but for their weight only where they fail in the same cases.
+        """
+        problem = self.problem
+        failing = np.array([case.failed for case in problem.cases]).T
+        last: dict[tuple[int, int, int, float, bytes], int] = {}
+        for number, block in ((c, b) for c, each in enumerate(circuits) for b in each.blocks):
+            for task in block.tasks.tolist():
+                weight, cases = float(problem.weight[task]), failing[task].tobytes()
+                key = (number, block.id, int(self.candidates.row[task]), weight, cases)
+                if key in last:
+                    self.rows.append(([(task, 1.0), (last[key], -1.0)], 0.0))
+                last[key] = task
+        if len(circuits) == 1:
+            for task, other in enumerate(bundles(circuits[0], problem.tasks).tolist()):
+                if task != other:
+                    self.equal.append([(task, 1.0), (other, -1.0)])
+
+    def relaxed(self, budget: Budget) -> Relaxation | None:
+        """Solve the linear relaxation by GLOP; None where it is not ready in time. Raises :class:`OutOfTime`.
+
+        The bound holds for any prices of the rows, so that the solver's tolerances do not matter: what the rows allow
+        at their prices, and what each variable, between 0 and its upper limit, is worth beyond the prices it pays.
+        """
+        from ortools.math_opt.python import mathopt
+
+        model, variables, rows = self._model(budget, 1.0, whole=0)
+        parameters = mathopt.SolveParameters(time_limit=datetime.timedelta(seconds=budget.left_s))
+        try:
+            answer = interruptible(
+                lambda: mathopt.solve(model, mathopt.SolverType.GLOP, params=parameters), time_limit_s=budget.left_s
+            )
+        except SolverStuck:
+            answer = None
+        if answer is None or not answer.has_dual_feasible_solution() or not answer.has_primal_feasible_solution():
+            budget.unfinished()
+            return None
+        support = np.array(answer.variable_values(variables[: self.problem.tasks])) > SUPPORT
+        return Relaxation(self._priced(np.array(answer.dual_values(rows))), np.asarray(support, dtype=np.bool_))
+
+    def _priced(self, price: FloatArray) -> float:
+        """Return the bound that prices of the rows give, those of equations last."""
+        price = np.where(np.arange(len(price)) < len(self.rows), np.maximum(price, 0.0), price)
+        rows = [*(terms for terms, _ in self.rows), *self.equal]
+        beyond = np.zeros(len(self.upper))
+        for k, weight in self.goal:
+            beyond[k] += weight
+        variable = np.array([k for terms in rows for k, _ in terms], dtype=np.int64)
+        weights = np.array([weight for terms in rows for _, weight in terms])
+        beyond -= np.bincount(variable, weights * np.repeat(price, [len(terms) for terms in rows]), len(beyond))
+        most = np.array([most for _, most in self.rows])
+        return float(price[: len(most)] @ most + np.maximum(beyond, 0.0) @ np.array(self.upper))
+
+    def solved(
+        self, budget: Budget, start: IntArray | None = None, scale: float = 1.0, only: BoolArray | None = None
+    ) -> JointSolution:
+        """Solve the program by HiGHS; exponential in the worst case, one thread, so that the same work is repeatable.
+
+        Parameters
+        ----------
+        start
+            The site of each replica of a solution, (T,), where one is known.
+        scale
+            About the optimum: the solver's tolerances are relative to it.
+        only
+            Tasks that may have a replica, (T,); the bound is then one for these.
+        """
+        from ortools.math_opt.python import mathopt
+
+        if budget.left_s < LEAST_TIME_S:
+            budget.unfinished()
+            return JointSolution(None, np.inf)
+        model, variables, _ = self._model(budget, scale, self.whole)
+        for task in np.flatnonzero(self.usable & ~only).tolist() if only is not None else ():
+            variables[task].upper_bound = 0.0
+        hints = mathopt.ModelSolveParameters()
+        if start is not None:
+            values = {variables[k]: value for k, value in self._hint(start).items()}
+            hints.solution_hints.append(mathopt.SolutionHint(variable_values=values))
+        answer = solve_highs(model, _parameters(budget), budget.left_s, hints)
+        if answer is None:
+            budget.unfinished()
+            return JointSolution(None, np.inf)
+        if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
+            budget.unfinished()
+        bound = float(answer.termination.objective_bounds.dual_bound) * scale * (1.0 + RAISED)
+        if not answer.has_primal_feasible_solution():
+            return JointSolution(None, bound)
+        return JointSolution(self._read(np.array(answer.variable_values(variables[: self.whole]))), bound)
+
+    def _model(self, budget: Budget, scale: float, whole: int) -> tuple[mathopt.Model, list[Any], list[Any]]:
+        """Return the model, its variables, the first *whole* of them binary, and its rows."""
+        from ortools.math_opt.python import mathopt
+
+        model = mathopt.Model()
+        variables = [model.add_variable(lb=0.0, ub=u, is_integer=k < whole) for k, u in enumerate(self.upper)]
+        rows = []
+        sides = [*((terms, -np.inf, most) for terms, most in self.rows), *((terms, 0.0, 0.0) for terms in self.equal)]
+        for terms, least, most in sides:
+            budget.check()
+            row = model.add_linear_constraint(lb=least, ub=most)
+            for k, weight in terms:
+                row.set_coefficient(variables[k], weight)
+            rows.append(row)
+        for k, weight in self.goal:
+            model.objective.set_linear_coefficient(variables[k], weight / scale)
+        model.objective.is_maximize = True
+        return model, variables, rows
+
+    def _hint(self, site: IntArray) -> dict[int, float]:
+        """Return the values of whole variables from the site of each replica, (T,)."""
+        values = dict.fromkeys(range(self.whole), 0.0)
+        for task in np.flatnonzero(site != NOWHERE).tolist():
+            if (variable := self.at[task].get(int(site[task]))) is not None:
+                values[task] = values[variable] = 1.0
+        return values
+
+    def _read(self, values: FloatArray) -> IntArray:
+        """Return the site of each replica, (T,), from the values of the whole variables."""
+        site = np.full(self.problem.tasks, NOWHERE)
+        for task in np.flatnonzero(values[: self.problem.tasks] > 0.5).tolist():
+            site[task] = max(self.at[task], key=lambda s: values[self.at[task][s]])
+        return site
+
+
+def _parameters(budget: Budget) -> mathopt.SolveParameters:
+    from ortools.math_opt.python import mathopt
+    from ortools.math_opt.solvers import highs_pb2
+
+    highs = highs_pb2.HighsOptionsProto()
+    highs.double_options["mip_feasibility_tolerance"] = 1e-9
+    highs.double_options["primal_feasibility_tolerance"] = 1e-9
+    highs.double_options["mip_abs_gap"] = 1e-9
+    nodes = None if budget.iterations is None else TREE_NODES_PER_ITERATION * budget.iterations
+    return mathopt.SolveParameters(
+        time_limit=datetime.timedelta(seconds=budget.left_s),
+        relative_gap_tolerance=1e-9,
+        node_limit=nodes,
+        highs=highs,
+    )

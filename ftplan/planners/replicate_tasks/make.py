@@ -1,0 +1,195 @@
+"""From a problem to a plan of kind ``task-replication``, whichever algorithm answers."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import ftplan
+from ftplan.costs.option import GivenCosts, recorded_costs
+from ftplan.errors import FtplanError
+from ftplan.model.kinds import TASK_REPLICATION
+from ftplan.model.plan import InputFile, Objective, Plan, Warn
+from ftplan.model.problem import Problem
+from ftplan.planners import registry
+from ftplan.planners.budget import Budget, now, of_command
+from ftplan.planners.comparisons import compared
+from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
+from ftplan.planners.replicate_tasks.algorithms.curve import curve, curve_budgets
+from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.budget import parse_budget
+from ftplan.planners.replicate_tasks.comparison import random_choices
+from ftplan.planners.replicate_tasks.current import Current, current_of
+from ftplan.planners.replicate_tasks.hosts import kept_rules, with_hosts
+from ftplan.planners.replicate_tasks.metrics import body, summary
+from ftplan.planners.replicate_tasks.options import BUDGETS, TaskReplicationOptions
+from ftplan.planners.replicate_tasks.prepare import PreparedReplication, limits_of, prepare
+from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
+from ftplan.planners.replicate_tasks.recovery_figures import PRIORITY_TIME
+from ftplan.planners.replicate_tasks.rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE, violations
+from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery, by_recovery, refuse
+from ftplan.planners.result import Result
+
+_log = logging.getLogger(__name__)
+
+#: The rules of replicas on nodes.
+PLACED = (PRIMARY, ZONE, CAPACITY, MEMORY)
+#: Part of the time for the plan where a curve follows; seconds that comparisons may take beyond the limit.
+PLANNED, COMPARING_S = 0.5, 0.5
+
+
+def make(problem: Problem, planner: registry.Row, options: TaskReplicationOptions) -> Plan:
+    """Plan which tasks get an active replica, and where; see ``ftplan replicate-tasks --help``.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, options contradict each other, or a selector names what is not there.
+    """
+    if options.then_recover:
+        refuse(options, planner, problem)
+    elif options.costs is not None:
+        raise FtplanError("--costs: say what the recovery afterwards takes: give --then-recover too")
+    cost_file = GivenCosts.of(options.costs).file
+    began, limit_s = now(), options.time_limit_s
+    ends = began + limit_s
+    settings = ReplicationOptions(
+        options.seed, limit_s, options.iterations, began + (PLANNED if options.curve else 1.0) * limit_s
+    )
+    budget = parse_budget(*(getattr(options, name) for name in BUDGETS), least=options.least)
+    prepared = prepare(problem, budget, options)
+    current = current_of(options.current, problem, prepared.graph)
+    _check_change_limits(options, current)
+    choose = ReplicationPlanner.of(planner)
+    started = time.perf_counter()
+    asked, said = with_hosts(prepared, problem.cluster, current, options)
+    following = FollowingRecovery.of(prepared, problem, options) if options.then_recover else None
+    if following is None:
+        result = deployed(asked, choose, settings, options.target, options.threshold)
+    else:
+        result, said = by_recovery(asked, choose, settings, following), (*said, *following.warnings)
+    seconds = time.perf_counter() - started
+    _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, result.status, planner.name, seconds)
+    warnings = (*problem.warnings, *prepared.warnings, *said, *result.warnings)
+    points = None
+    if options.curve:
+        points, cut = _curve(asked, choose, replace(settings, ends=ends))
+        warnings = (*warnings, *cut)
+    node, random = result.answer, None
+    if node is not None and compared():
+        clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
+        random, cut = random_choices(_spending(prepared, node), node, settings.seed, clock)
+        warnings = (*warnings, *cut)
+    written = None if node is None else body(prepared, current, node, points)
+    rules, broken = _rules(asked, prepared, problem, written)
+    warnings = (*warnings, *broken)
+    figures = {**summary(prepared, current, node), "random": random}
+    if following is not None:
+        figures = following.figures(figures, prepared, current.node, node)
+        written = None if node is None or written is None else {**written, "recovery": following.schedules(node)}
+    return Plan(
+        kind=TASK_REPLICATION.name,
+        algorithm=planner.name,
+        options=_recorded(options, problem, prepared, current, cost_file),
+        seed=options.seed,
+        inputs=(*problem.inputs, *(file for file in (current.file, cost_file) if file is not None)),
+        status=result.status,
+        reason=result.reason,
+        objective=_objective(prepared, result, following),
+        rules=rules,
+        summary=figures,
+        warnings=of_command(warnings, limit_s),
+        infeasible=result.infeasible,
+        plan=written,
+        tool_version=ftplan.__version__,
+    )
+
+
+def _check_change_limits(options: TaskReplicationOptions, current: Current) -> None:
+    """Refuse limits of change without the replicas in place, or with a target."""
+    limited = options.max_changes is not None or options.threshold is not None
+    if limited and not current.known:
+        raise FtplanError(
+            "--max-changes and --threshold need the replicas now in place: give --current PLAN, or "
+            "placement.replicas in the cluster file"
+        )
+    if limited and options.target is not None:
+        raise FtplanError("--target: the fewest replicas that reach it leave no room for --max-changes or --threshold")
+
+
+def _curve(
+    asked: ReplicationProblem, planner: ReplicationPlanner, settings: ReplicationOptions
+) -> tuple[list[dict[str, Any]], tuple[Warn, ...]]:
+    """Return what every budget buys; with hosts also what it would if every replica found a node that never fails."""
+    budgets = curve_budgets(asked)
+    points, cut = curve(asked, planner, settings, budgets)
+    stated = [point._asdict() for point in points]
+    if asked.hosts is not None:
+        free, more = curve(replace(asked, hosts=None), planner, settings, budgets[: len(points)])
+        cut = tuple(dict.fromkeys((*cut, *more)))
+        for point, other in zip(stated, free, strict=False):
+            value, bound = max(point["value"], other.value), other.bound
+            point["without_placement"] = {"value": value, "bound": bound}
+    return stated, cut
+
+
+def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplication:
+    """Return the problem with the budget that random choices may spend: with a target, what the plan takes."""
+    if prepared.budget.target is None:
+        return prepared
+    return replace(prepared, problem=replace(prepared.problem, budget=prepared.spent(node)))
+
+
+def _objective(
+    prepared: PreparedReplication, result: Result[NodeByTask], following: FollowingRecovery | None
+) -> Objective:
+    """Return the objective with the value of the plan on its nodes, whatever the planner reports."""
+    node = result.answer
+    if following is not None:
+        return Objective.of(PRIORITY_TIME, "min", None if node is None else following.expected(node), result.bound)
+    if prepared.budget.target is not None:
+        value = None if node is None else prepared.spent(node)
+        return Objective.of(prepared.budget.measure, "min", value, result.bound)
+    value = None if node is None else prepared.problem.value_on(node)
+    bound = None if result.bound is None else min(1.0, result.bound)
+    return Objective.of(prepared.problem.metric, "max", value, bound)
+
+
+def _rules(
+    asked: ReplicationProblem, prepared: PreparedReplication, problem: Problem, plan: Mapping[str, Any] | None
+) -> tuple[tuple[str, ...], tuple[Warn, ...]]:
+    """Return the rules that a plan keeps, and a warning about those that it does not.
+
+    Replicas in place may break some; those in their primary's zone may be wanted there.
+    """
+    rule = BUDGET if prepared.budget.target is None else "target"
+    if asked.hosts is None or plan is None:
+        return (rule, *(() if asked.hosts is None else PLACED)), ()
+    limits = limits_of(prepared, problem.cluster, asked.hosts.max_cpu)
+    broken = tuple(r for r in PLACED if next(violations(plan["replicas"], limits, (r,)), None) is not None)
+    named, warnings = kept_rules(asked, PLACED, broken)
+    return (rule, *named), warnings
+
+
+def _recorded(
+    options: TaskReplicationOptions,
+    problem: Problem,
+    prepared: PreparedReplication,
+    current: Current,
+    cost_file: InputFile | None,
+) -> dict[str, Any]:
+    """Return the options as the plan keeps them: as asked, files by their paths, and what was derived beside."""
+    return {
+        **options.recorded(),
+        "current": None if current.file is None else current.file.path,
+        "costs": recorded_costs(options.costs, None if cost_file is None else cost_file.path),
+        "budget_unit": prepared.budget.unit,
+        "budget_limit": None if options.target is not None else prepared.problem.budget,
+        "cases": [case.id for case in prepared.problem.cases],
+        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
+    }

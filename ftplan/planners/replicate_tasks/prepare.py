@@ -1,0 +1,216 @@
+"""From files to the question of task replication: what may fail, what a replica costs, what counts as good."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ftplan.errors import FtplanError
+from ftplan.model.cluster import Cluster
+from ftplan.model.failure import Fail, Failure
+from ftplan.model.measures.fidelity import FidelityModel, fidelity_model
+from ftplan.model.measures.measured_topology import measured_topology
+from ftplan.model.measures.task_costs import task_costs
+from ftplan.model.measures.task_state import task_state
+from ftplan.model.plan import Warn
+from ftplan.model.problem import Problem
+from ftplan.model.rates import Rates, rates
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
+from ftplan.planners.failures import what_fails
+from ftplan.planners.replicate_tasks.budget import ReplicationBudget
+from ftplan.planners.replicate_tasks.internal_completeness import completeness_model
+from ftplan.planners.replicate_tasks.key_aligned_fidelity import key_aligned_model
+from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
+from ftplan.planners.replicate_tasks.problem import FailureCase, NodeByTask, ReplicationProblem
+from ftplan.planners.replicate_tasks.rules import ReplicationLimits
+
+#: The one case of a failure that is named, and the one in which everything fails.
+NAMED, WORST = "failure", "worst-case"
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedReplication:
+    """A replication problem, and what is known beside it. Arrays have shape (tasks,)."""
+
+    problem: ReplicationProblem
+    budget: ReplicationBudget
+    rates: Rates
+    output_fidelity: FidelityModel  # with the weights of the outputs that were asked for
+    cpu: FloatArray  # cores of each task, so of its replica
+    memory_mb: FloatArray  # state of each task in 2^20 bytes, so of its replica
+    primary: tuple[str | None, ...]  # node of each task, None where unknown
+    warnings: tuple[Warn, ...] = ()
+
+    @property
+    def graph(self) -> TaskGraph:
+        """The tasks."""
+        return self.problem.graph
+
+    def spent(self, node: NodeByTask) -> float:
+        """Return what replicas take, in units of the budget."""
+        return self.problem.cost(self.problem.mask(node))
+
+    @cached_property
+    def completeness(self) -> FidelityModel:
+        """The model of internal completeness."""
+        return completeness_model(self.graph, self.rates)
+
+    @cached_property
+    def key_aligned(self) -> FidelityModel:
+        """The model of key-aligned fidelity, with the weights of the outputs that were asked for."""
+        if self.problem.metric == "key-aligned-fidelity":
+            return self.problem.model
+        return _planned("key-aligned-fidelity", self.output_fidelity, self.graph, self.rates)
+
+    @property
+    def compared(self) -> dict[str, FidelityModel]:
+        """The models of the figures that a summary gives: key-aligned fidelity where it is planned for."""
+        models = {"output_fidelity": self.output_fidelity, "internal_completeness": self.completeness}
+        planned = self.problem.metric == "key-aligned-fidelity"
+        return {**models, "key_aligned_fidelity": self.key_aligned} if planned else models
+
+
+def prepare(
+    problem: Problem, budget: ReplicationBudget, options: TaskReplicationOptions | None = None
+) -> PreparedReplication:
+    """Build a replication problem.
+
+    What ``--fail`` names adds to the failure file, and fails in each of its scenarios too. When it fails does not
+    matter here: what fails at any time fails.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, or a selector names what is not there.
+    """
+    options = options or TaskReplicationOptions()
+    if problem.topology is None:
+        raise FtplanError("task replication needs topology: give --topology (in Python topology=...)")
+    measured = measured_topology(problem.topology, problem.stats)
+    graph = TaskGraph(measured.topology)
+    primary, said = _primaries(graph, problem.cluster)
+    costs = task_costs(graph, problem.stats, problem.cluster.placement if problem.cluster is not None else None)
+    state = task_state(graph, problem.stats)
+    memory_mb = state.total / MB
+    cases, warnings = _single_failures(graph, problem, options) or _cases(
+        graph, problem, options.fail, options.worst_case
+    )
+    derived = rates(graph)
+    model = _weighted(fidelity_model(graph, derived), graph, options.weight)
+    weights = budget.weights(costs.cost, memory_mb)
+    built = ReplicationProblem(
+        graph=graph,
+        model=_planned(options.metric, model, graph, derived),
+        cases=cases,
+        weight=weights,
+        budget=budget.limit(graph.tasks, weights),
+        metric=options.metric,
+    )
+    warnings = tuple(dict.fromkeys((*measured.warnings, *costs.warnings, *state.warnings, *said, *warnings)))
+    return PreparedReplication(built, budget, derived, model, costs.cost, memory_mb, primary, warnings)
+
+
+def _planned(metric: str, output_fidelity: FidelityModel, graph: TaskGraph, rates: Rates) -> FidelityModel:
+    """Return the model that is planned for."""
+    if metric == "output-fidelity":
+        return output_fidelity
+    if metric == "key-aligned-fidelity":
+        return replace(key_aligned_model(graph, rates), weight=output_fidelity.weight)
+    return completeness_model(graph, rates)
+
+
+def _weighted(model: FidelityModel, graph: TaskGraph, weight: str) -> FidelityModel:
+    if weight == "rate":
+        return model
+    priority = graph.per_task("priority")[model.outputs].astype(np.float64)
+    return replace(model, weight=priority / priority.sum())
+
+
+def _primaries(graph: TaskGraph, cluster: Cluster | None) -> tuple[tuple[str | None, ...], tuple[Warn, ...]]:
+    """Return the node of each task; with a cluster there must be a placement."""
+    node: list[str | None] = [None] * graph.tasks
+    if cluster is None:
+        return tuple(node), ()
+    if cluster.placement is None or not cluster.placement.tasks:
+        raise FtplanError(
+            "the cluster does not say on which nodes tasks run, so that replicas could stand beside their primaries: "
+            "give placement.tasks in the cluster file, place round robin with --spread, or plan without --cluster"
+        )
+    for operator, nodes in cluster.placement.tasks.items():
+        node[graph.slice_of(graph.topology.position[operator])] = nodes
+    missing = sorted({o.id for o in graph.topology.operators} - set(cluster.placement.tasks))
+    if not missing:
+        return tuple(node), ()
+    text = f"the cluster does not say where {', '.join(missing)} runs: nothing keeps its replicas from its primaries"
+    return tuple(node), (Warn("PLACEMENT_INCOMPLETE", f"{text}; placement.tasks would tell"),)
+
+
+def _single_failures(
+    graph: TaskGraph, problem: Problem, options: TaskReplicationOptions
+) -> tuple[tuple[FailureCase, ...], tuple[Warn, ...]] | None:
+    """Return each node and zone that may fail as a case of its own; None where that was not asked for."""
+    if not options.by_probability:
+        return None
+    if options.fail or options.worst_case:
+        raise FtplanError("--by-probability: takes what fails from the cluster, not from --fail or --worst-case")
+    if problem.cluster is None:
+        raise FtplanError("--by-probability needs the cluster, whose nodes and zones say how likely they fail")
+    listed = [(f"node:{n.id}", n.failure_probability) for n in problem.cluster.nodes]
+    listed += [(f"zone:{z.id}", z.failure_probability) for z in problem.cluster.zones]
+    likely = sorted((selector, weight) for selector, weight in listed if weight)
+    if not likely:
+        text = "no node and no zone of the cluster has a failure_probability above 0"
+        raise FtplanError(f"--by-probability: {text}")
+    cases = []
+    for selector, weight in likely:
+        outage = what_fails(graph, problem.cluster, Failure(), (selector,), False)
+        cases.append(FailureCase(selector, weight, outage.tasks, outage.nodes))
+    return tuple(cases), ()
+
+
+def _cases(
+    graph: TaskGraph, problem: Problem, fail: tuple[str, ...], worst_case: bool
+) -> tuple[tuple[FailureCase, ...], tuple[Warn, ...]]:
+    """Return the ways to fail: everything, what is named, or the scenarios of the failure file."""
+    failure = problem.failure or Failure()
+    if worst_case or not (fail or failure.fail or failure.scenarios):
+        return (FailureCase(WORST, 1.0, np.ones(graph.tasks, dtype=np.bool_)),), ()
+    named: list[tuple[str, float, tuple[Fail, ...]]] = [(NAMED, 1.0, ())]
+    if failure.scenarios:
+        named = [(item.id, item.probability, item.fail) for item in failure.scenarios if item.probability > 0.0]
+        if not named:
+            raise FtplanError("the failure's scenarios all have probability 0: give one of them more")
+    cases: list[FailureCase] = []
+    warnings: list[Warn] = []
+    for name, weight, entries in sorted(named, key=lambda item: item[0]):
+        listed = tuple(Fail(entry.select) for entry in (*failure.fail, *entries))
+        if not listed and not fail:
+            cases.append(FailureCase(name, weight, np.zeros(graph.tasks, dtype=np.bool_)))
+            continue
+        outage = what_fails(graph, problem.cluster, Failure(listed, failure.arrivals), fail, False)
+        warnings += outage.warnings
+        cases.append(FailureCase(name, weight, outage.tasks, outage.nodes))
+    if not any(case.failed.any() for case in cases):
+        warnings.append(Warn("NOTHING_FAILS", "no task runs on what fails: no replica is of use"))
+    return tuple(cases), tuple(warnings)
+
+
+def limits_of(
+    prepared: PreparedReplication, cluster: Cluster | None, max_cpu: float, budget: float = math.inf
+) -> ReplicationLimits:
+    """Return what the replicas of a plan must keep."""
+    return ReplicationLimits(
+        graph=prepared.graph,
+        cluster=cluster,
+        primary=prepared.primary,
+        cpu=prepared.cpu,
+        memory_mb=prepared.memory_mb,
+        weight=prepared.problem.weight,
+        budget=budget,
+        max_cpu=max_cpu,
+    )

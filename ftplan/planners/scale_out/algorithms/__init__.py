@@ -1,0 +1,1 @@
+"""How many tasks bottleneck operators get, and with which key ranges on which nodes."""

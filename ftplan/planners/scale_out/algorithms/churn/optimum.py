@@ -1,0 +1,153 @@
+"""The cheapest schedule that a trace allows with all demand known: what no autoscaler beats."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.scale_out.algorithms.churn.schedule_sweep import Recursion
+from ftplan.planners.scale_out.algorithms.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
+
+#: States, times windows, up to which overloads are counted: some ten seconds; and bytes that this may take.
+MOST_STATES, MOST_BYTES = 2e9, 1e9
+
+
+class OfflineOptimum(NamedTuple):
+    """The fewest task-seconds within the limits.
+
+    Attributes
+    ----------
+    schedule, account
+        None where no schedule keeps the limits.
+    bound
+        Task-seconds that no schedule within the limits undercuts; inf where there is none.
+    least_overloaded
+        Windows that are overloaded under any schedule with so many rescales.
+    """
+
+    schedule: IntArray | None
+    account: ChurnAccount | None
+    bound: float
+    least_overloaded: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether the schedule is optimal, or there is none."""
+        return self.account is None or self.account.task_s <= self.bound * (1.0 + ROUNDING)
+
+
+def offline_optimum(trace: DemandTrace, limits: ChurnLimits, most_states: float = MOST_STATES) -> OfflineOptimum:
+    """Return the schedule of fewest task-seconds with so many rescales a day and so many windows overloaded.
+
+    What an overloaded window leaves over does not count against the next one: the optimum gives up the dearest windows,
+    and is a bound for all schedules that keep the limits by their late windows.
+
+    Dynamic programming over windows, backward, in the state (tasks, rescales left today, overloads left): exact, in
+    O(W P N K) for W windows, P tasks, N rescales and K overloads. Before, overloads are priced instead of counted
+    (Lagrangian relaxation, [Geoffrion1974]), which leaves O(W P N) for each of a few prices: the edge of the convex
+    hull of (overloads, task-seconds) at K. Its value there is a bound; where a schedule reaches it, or where counting
+    takes more than ``most_states``, the best of these schedules is returned.
+    """
+    most, rescales = limits.windows(trace), limits.rescales(trace)
+    dear = (len(trace.demand) + 1.0) * trace.most * (trace.window_s + trace.rescale_s) + 1.0
+    kept = _accounted(Recursion(trace, rescales, 0, dear))
+    least = kept[1].overloaded
+    if least > most:
+        return OfflineOptimum(None, None, math.inf, least)
+    above = _accounted(Recursion(trace, rescales, 0, 0.0))
+    if above[1].overloaded <= most:
+        return OfflineOptimum(*above, above[1].task_s, least)
+    while True:
+        (_, low), (_, high) = kept, above
+        price = (low.task_s - high.task_s) / (high.overloaded - low.overloaded)
+        middle = _accounted(Recursion(trace, rescales, 0, price))
+        value = middle[1].task_s + price * middle[1].overloaded
+        if value >= (low.task_s + price * low.overloaded) * (1.0 - ROUNDING):
+            break
+        if middle[1].overloaded <= most:
+            kept = middle
+        else:
+            above = middle
+    best = OfflineOptimum(*kept, min(value - price * most, kept[1].task_s), least)
+    counted = Recursion(trace, rescales, most)
+    states = float(np.prod(counted.shape))
+    if best.proven or states * len(trace.demand) > most_states or states * _bytes(trace) > MOST_BYTES:
+        return best
+    exact = _accounted(counted)
+    return OfflineOptimum(*exact, exact[1].task_s, least)
+
+
+def _accounted(recursion: Recursion) -> tuple[IntArray, ChurnAccount]:
+    schedule = cheapest(recursion)
+    return schedule, account(recursion.trace, schedule)
+
+
+def cheapest(recursion: Recursion, left: int | None = None, first_windows: int | None = None) -> IntArray:
+    """Return the schedule of least value; *left* rescales are left of the first day (None: all).
+
+    Only its *first_windows* are followed, where these are given; what comes after is 0.
+
+    Values are kept at the beginning of segments only, and each segment is gone over again for its choices: memory is
+    O(sqrt(W S)) layers of states for rescales of S windows.
+    """
+    trace = recursion.trace
+    windows, span, length = len(trace.demand), trace.span, _segment(trace)
+    firsts = range(0, windows, length)
+    tail: FloatArray = np.zeros((span, *recursion.shape))
+    tails = {}
+    nothing = np.empty((0, *recursion.shape), dtype=np.int16)
+    for first in reversed(firsts):
+        tails[first] = tail
+        if first:
+            tail = recursion.swept(first, min(first + length, windows), tail, nothing)
+    walk = _Walk(recursion, recursion.rescales if left is None else left, first_windows or windows)
+    for first in firsts:
+        if first >= walk.until:
+            break
+        choices = np.empty((min(length, windows - first), *recursion.shape), dtype=np.int16)
+        recursion.swept(first, first + len(choices), tails.pop(first), choices)
+        walk.on(first, choices)
+    return walk.schedule
+
+
+def _segment(trace: DemandTrace) -> int:
+    """Return the windows of a segment: as many layers of choices as of values at the beginnings of segments."""
+    return max(trace.span, math.isqrt(8 * len(trace.demand) * trace.span))
+
+
+def _bytes(trace: DemandTrace) -> float:
+    """Return the memory that each state takes: 2 bytes for each choice, 8 for each value."""
+    segments = len(trace.demand) / _segment(trace)
+    return 2.0 * _segment(trace) + 8.0 * trace.span * (segments + 3.0)
+
+
+class _Walk:
+    """Follows the choices from the first window on."""
+
+    def __init__(self, recursion: Recursion, left: int, until: int) -> None:
+        self.recursion, self.until = recursion, until
+        self.schedule = np.zeros(len(recursion.trace.demand), dtype=np.int64)
+        self.at, self.tasks = 0, recursion.trace.start - 1
+        self.overloads, self.rescales = recursion.overloads, left
+
+    def on(self, first: int, choices: Any) -> None:
+        """Go on through a segment whose choices begin at a window."""
+        trace, counted = self.recursion.trace, self.recursion.price is None
+        while self.at < min(first + len(choices), self.until):
+            window = self.at
+            chosen = int(choices[window - first, self.overloads, self.rescales, self.tasks])
+            if chosen < 0:
+                raise ValueError("no schedule keeps the limits")
+            changes = chosen != self.tasks
+            self.at = min(window + (trace.span if changes else 1), len(self.schedule))
+            self.schedule[window : self.at] = chosen + 1
+            hits = trace.overloads_after if changes else trace.overloads
+            self.overloads -= int(hits[window, chosen]) if counted else 0
+            self.rescales -= changes
+            if self.at < len(trace.day) and trace.day[self.at] != trace.day[window]:
+                self.rescales = self.recursion.rescales
+            self.tasks = chosen

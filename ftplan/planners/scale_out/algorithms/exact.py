@@ -1,0 +1,95 @@
+"""The scale-out that sustains most load under all limits, with the fewest cores, and a proof."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.result import Result
+from ftplan.planners.scale_out.algorithms.choices import Choices, Sizes
+from ftplan.planners.scale_out.algorithms.filling import filled
+from ftplan.planners.scale_out.algorithms.model import Chosen, ScalingModel
+from ftplan.planners.scale_out.algorithms.node_model import NodeModel
+from ftplan.planners.scale_out.algorithms.outcome import above_quota, outcome, scaling
+from ftplan.planners.scale_out.algorithms.room import Room
+from ftplan.planners.scale_out.effects import extra_cpu
+from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
+
+#: Choices that no nodes can take, after which nodes become a part of the program from the start.
+CUTS = 3
+#: Shares of the time that is left for the program without nodes, and for the nodes of its choice.
+TOGETHER, PLACED = 0.5, 0.2
+
+
+def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
+    """Give operators the fewest tasks with which their jobs sustain as much of their demand as can be.
+
+    Every parallelism up to the most is tried, with ranges by load whose largest use is least ([Pinar2004]) or even
+    ones. Where all that jobs could use fits into the free cores, that is the answer, without a solver. Otherwise one
+    integer program chooses the level that each job sustains, with the fewest tasks for it, the operators that are
+    scaled in, and the nodes of new tasks, in two waves; a second run takes the fewest cores, then the fewest changes.
+    What all nodes together can take stands for them at first; they join the program where its choice does not fit.
+    Operators change only where the level of their job needs it; fewer tasks than now only where these suffice, or where
+    none do and with these the busiest is least busy.
+
+    Guarantee: ``optimal``, or ``feasible`` with the proven gap at the time limit; ``least_extra_cpu`` of the answer is
+    set where the fewest cores are proven, without those that only give room to state. More free cores, quota, nodes or
+    tasks are never worse where it is optimal. Deterministic unless the clock cuts it short (warning ``TIME_LIMIT``).
+    Cost: milliseconds where all fits; exponential in the worst case.
+    """
+    budget = Budget.of(search)
+    room, choices = Room(problem), Choices(problem)
+    why = above_quota(problem, room.total)
+    if why is not None:
+        return why
+    wanted: Sizes = {i: tasks for level in choices.best for i, tasks in level.sizes.items()} | choices.roomier
+    best = float(sum(weight * level.share for weight, level in zip(problem.weight, choices.best, strict=True)))
+    placed = room.placed(choices.smaller, wanted)
+    if placed is not None:
+        chosen = Chosen(choices.smaller, wanted, placed, best, True)
+    else:
+        chosen = _chosen(choices, room, search, budget)
+    assert chosen.placed is not None
+    answer = scaling(problem, choices.sizings, chosen.smaller | chosen.others, chosen.placed)
+    needed = Scaling(tuple(item for item in answer.operators if item.operator not in choices.roomier))
+    # Room for state takes cores that the load does without; where cores are short it may also decide who gets them.
+    if placed is not None or (chosen.fewest and len(needed.operators) == len(answer.operators)):
+        answer = replace(answer, least_extra_cpu=extra_cpu(problem, needed))
+    return outcome(problem, choices.sizings, answer, min(best, chosen.bound), budget)
+
+
+def _chosen(choices: Choices, room: Room, search: SearchOptions, budget: Budget) -> Chosen:
+    """Return the best choice that fits, by the program without nodes where its choice finds some, else with them."""
+    levels = choices.levels(room.most(choices.smaller))
+    start, cuts, bound = filled(choices, levels, room), list[Chosen](), 1.0
+    nodes: NodeModel | None = None
+    for _ in range(CUTS):
+        together = budget.part(TOGETHER)
+        chosen = ScalingModel(choices, levels, room, cuts).solved(search, together, start)
+        if chosen is None:
+            break
+        bound = min(bound, chosen.bound)
+        if chosen.placed is not None:
+            budget.cut |= together.cut
+            return _better(choices, chosen, start)
+        nodes = nodes or NodeModel(choices, levels, room)
+        placed, proven = nodes.nodes_of(chosen, search, budget.part(PLACED))
+        if placed is not None:
+            budget.cut |= together.cut
+            return _better(choices, chosen._replace(placed=placed), start)
+        if not proven:
+            break
+        cuts.append(chosen)
+    exactly = NodeModel(choices, levels, room, cuts, bound).solved(search, budget, start)
+    if exactly is None:
+        budget.unfinished()
+        return start._replace(bound=bound)
+    return _better(choices, exactly._replace(bound=min(bound, exactly.bound)), start)
+
+
+def _better(choices: Choices, chosen: Chosen, start: Chosen) -> Chosen:
+    """Return what was chosen, or the start where the clock left that the better one."""
+    if choices.value(chosen.others) >= choices.value(start.others) * (1.0 - ROUNDING):
+        return chosen
+    return start._replace(bound=chosen.bound)

@@ -1,0 +1,91 @@
+"""From the parallelisms that a planner chose to its result: ranges, order, what the bound proves, what to warn of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ftplan.model.plan import Infeasible, Status, Warn, canonical_number, sound_bound
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.budget import Budget
+from ftplan.planners.result import Result
+from ftplan.planners.scale_out.algorithms.choices import Sizes
+from ftplan.planners.scale_out.algorithms.order import ordered
+from ftplan.planners.scale_out.algorithms.parallelism import Sizing
+from ftplan.planners.scale_out.algorithms.room import Placed
+from ftplan.planners.scale_out.effects import acting, lacks_memory, lacks_tasks, share_at, sustained_load
+from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
+
+KEY_GROUP_BOTTLENECK, NOT_THE_BOTTLENECK = "KEY_GROUP_BOTTLENECK", "NOT_THE_BOTTLENECK"
+NOT_ENOUGH_TASKS, NOT_ENOUGH_CORES = "NOT_ENOUGH_TASKS", "NOT_ENOUGH_CORES"
+
+
+def scaling(problem: ScalingProblem, sizings: list[Sizing], sizes: Sizes, placed: Placed) -> Scaling:
+    """Return the scaling that gives operators so many tasks, on these nodes."""
+    items = [OperatorScaling(i, tasks, sizings[i].ranges(tasks), placed[i]) for i, tasks in sorted(sizes.items())]
+    return Scaling(ordered(problem, items))
+
+
+def outcome(
+    problem: ScalingProblem, sizings: list[Sizing], answer: Scaling, bound: float, budget: Budget
+) -> Result[Scaling]:
+    """Return a result: optimal where no more can be sustained."""
+    value = sustained_load(problem, answer)
+    bound = sound_bound("max", value, min(bound, max(1.0, value)))
+    status: Status = "optimal" if bound <= value * (1.0 + ROUNDING) else "feasible"
+    warnings = (*problem.warnings, *_said(problem, sizings, answer), *budget.warnings())
+    return Result(status, answer, (), bound, warnings=tuple(dict.fromkeys(warnings)))
+
+
+def above_quota(problem: ScalingProblem, total: float) -> Result[Scaling] | None:
+    """Return why there is no plan: tasks that run now take more cores than they may; None where they do not."""
+    quota = problem.limits.quota
+    if quota is None or total <= quota * (1.0 + ROUNDING):
+        return None
+    needed = canonical_number(total)
+    reason = f"the tasks that run now take {needed:g} cores, --quota allows {quota:g}"
+    why = Infeasible(reason, "quota", quota, needed, f"--quota {needed:.12g}")
+    return Result("infeasible", None, (), reason=reason, infeasible=why, warnings=problem.warnings)
+
+
+def _said(problem: ScalingProblem, sizings: list[Sizing], answer: Scaling) -> Iterator[Warn]:
+    target = problem.limits.target
+    for number in acting(problem):
+        operator, sizing = problem.operators[number], sizings[number]
+        if operator.state in ("prepared", "promoted") and not (lacks_tasks(operator, target) or lacks_memory(operator)):
+            text = f"{operator.id}: {operator.parallelism} tasks suffice at the demand; what raised its score of"
+            yield Warn(NOT_THE_BOTTLENECK, f"{text} {operator.score:.3g} lies elsewhere")
+            continue
+        heaviest = sizing.heaviest_group()
+        if heaviest is not None:
+            text = f"{operator.id}: key group {heaviest[0]} alone would keep a task {heaviest[1]:.0%} busy, above the"
+            yield Warn(KEY_GROUP_BOTTLENECK, f"{text} {target:.0%} that a task may be: no parallelism helps")
+        elif lacks_tasks(operator, target) or lacks_memory(operator):
+            yield from _short(problem, sizing, answer.by_operator.get(number))
+
+
+def _short(problem: ScalingProblem, sizing: Sizing, item: OperatorScaling | None) -> Iterator[Warn]:
+    """Yield what keeps an operator from tasks that suffice."""
+    operator, target, enough = sizing.operator, problem.limits.target, sizing.enough
+    tasks = operator.parallelism if item is None else item.parallelism
+    if not sizing.holds_state:
+        text = f"{operator.id}: with at most {sizing.most} tasks none of which holds more than"
+        yield Warn(NOT_ENOUGH_TASKS, f"{text} {operator.task_memory:.6g} bytes its state does not fit")
+    if enough is None:
+        return
+    if share_at(enough.highest, target) < 1.0:
+        most = enough.parallelism == sizing.most
+        text = f"with {enough.parallelism} tasks{', the most that may be,' if most else ''} its busiest would be"
+        text = f"{operator.id}: {text} {enough.highest:.0%} busy"
+        yield Warn(NOT_ENOUGH_TASKS, text if most else f"{text}, and more, up to {sizing.most}, do not help")
+    elif tasks < enough.parallelism:
+        need = "demand and its state" if lacks_memory(operator) else "demand"
+        text = f"{operator.id} needs {enough.parallelism} tasks for its {need}, and has {tasks}: {_why(problem)}"
+        yield Warn(NOT_ENOUGH_CORES, text)
+
+
+def _why(problem: ScalingProblem) -> str:
+    limits, elsewhere = problem.limits, "its job is held back by another operator"
+    names = [] if limits.free_cpu is None else ["--free-cpu"]
+    names += [] if limits.quota is None else ["--quota"]
+    names += ["the free cores of nodes"] if problem.nodes else []
+    return f"no more fit into {' or '.join(names)}, or {elsewhere}" if names else elsewhere

@@ -1,0 +1,205 @@
+"""Forecasts of demand, and how far they were off on time that they had not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from ftplan.errors import FtplanError, MissingExtraError
+from ftplan.model.plan import Warn
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.scale_out.forecasting.day_ahead import day_ahead
+from ftplan.planners.scale_out.forecasting.methods import DAMPINGS, DAY_S, LINES, seasonal_naive, trend
+from ftplan.planners.scale_out.forecasting.smoothing import LEAST, installed, smoothed
+
+#: Origins at which methods are judged, and windows that they look at: what bounds the work.
+MOST_ORIGINS, MOST_WINDOWS = 60, 20_000
+#: Shares of what may come that lie below the range, and below its upper end.
+LOW, HIGH = 0.05, 0.95
+#: What a method with its parameters foretells, (P, H), from each of the origins (P,) for H windows.
+Rule = Callable[[IntArray, int], FloatArray]
+NAIVE = "seasonal-naive"
+
+
+class _Candidate(NamedTuple):
+    """A method with its parameters, of which the daily pattern is one."""
+
+    method: str
+    season: int
+    rule: Rule
+
+
+class Forecast(NamedTuple):
+    """The next H windows of a series.
+
+    Attributes
+    ----------
+    mean, low, high
+        (H,) what is expected, and a range that nine of ten paths keep to in each window; not negative.
+    paths
+        (P, H) what may come: the expected course, off by what it was off by on each stretch of unseen time.
+    method
+        How it was made; seasonal-naive is 'same as yesterday'.
+    season
+        Windows after which it repeats, 0 where it knows no daily pattern.
+    error
+        Mean absolute error on unseen time, as a share of the mean there; None where there was no such time.
+    error_same_as_yesterday
+        That of 'same as yesterday' on the same time; None without a whole day before it.
+    """
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+    paths: FloatArray
+    method: str
+    season: int
+    error: float | None
+    error_same_as_yesterday: float | None
+    warnings: tuple[Warn, ...] = ()
+
+
+class Forecaster(NamedTuple):
+    """A method that was chosen on the first windows of a series, and foretells from any later origin.
+
+    ``off`` (P, R) is what it was off by on stretches of unseen time; R windows are judged.
+    """
+
+    rule: Rule
+    off: FloatArray
+    method: str
+    season: int
+    error: float | None
+    error_same_as_yesterday: float | None
+    warnings: tuple[Warn, ...]
+
+    def mean(self, origins: IntArray, horizon: int) -> FloatArray:
+        """Return what is expected from each origin (P,), (P, H)."""
+        return np.maximum(self.rule(origins, horizon), 0.0)
+
+    def at(self, seen: FloatArray, horizon: int) -> Forecast:
+        """Return the forecast of the next windows, after the first windows of the series, *seen*."""
+        mean = self.mean(np.array([len(seen)]), horizon)[0]
+        low, high, paths = _range(mean, self.off, seen)
+        beside = self.error_same_as_yesterday
+        return Forecast(mean, low, high, paths, self.method, self.season, self.error, beside, self.warnings)
+
+
+def forecast(series: FloatArray, horizon: int, season: int, method: str = "auto") -> Forecast:
+    """Foretell a series (W,) for *horizon* windows; *season* is how many windows make a day (0: unknown).
+
+    Trend and smoothing are tried with a daily pattern and without, trends of short lines and long, damped more and
+    less, or as what today differs from yesterday, which fades; ``auto`` tries all methods. The one of least error is
+    taken. Errors are of up to 60 origins in the second half of the series, each seeing the time before it only
+    [Tashman2000]; parameters come from the time before the first of them. As the least of a few, the error of the
+    method taken is a little kind.
+
+    Gaps (NaN) repeat what was before. Only the last 20,000 windows are looked at, and smoothing is fitted twice: about
+    half a second for 10,000 windows.
+    """
+    values = _filled(np.asarray(series, dtype=float)[-MOST_WINDOWS:])
+    return forecaster(values, len(values), horizon, season, method).at(values, horizon)
+
+
+def forecaster(series: FloatArray, known: int, horizon: int, season: int, method: str = "auto") -> Forecaster:
+    """Choose a method as :func:`forecast` does, on the first *known* windows of a series (W,) without gaps.
+
+    From later origins it foretells without being fitted again: what a policy that is replayed over W windows would
+    have known.
+    """
+    first, reach = _unseen(known, horizon, season)
+    last = known - reach
+    origins = np.unique(np.linspace(first, last, MOST_ORIGINS).astype(np.int64)) if first <= last else np.zeros(0, int)
+    candidates, warnings = _candidates(series, season, first, method)
+    actual = series[origins[:, None] + np.arange(reach)]
+    off = [actual - np.maximum(item.rule(origins, reach), 0.0) for item in candidates]
+    error = [_error(item, actual) for item in off]
+    asked = [k for k, item in enumerate(candidates) if method in ("auto", item.method)]
+    best = min(asked, key=lambda k: (error[k] is None, error[k]))
+    beside = next((error[k] for k, item in enumerate(candidates) if item.method == NAIVE), None)
+    chosen = candidates[best]
+    return Forecaster(chosen.rule, off[best], chosen.method, chosen.season, error[best], beside, warnings)
+
+
+def _candidates(values: FloatArray, season: int, first: int, method: str) -> tuple[list[_Candidate], tuple[Warn, ...]]:
+    """Return what can be used of what is asked for, simplest first; always 'same as yesterday', if it can be.
+
+    All of it can foretell from window *first* on.
+    """
+    candidates: list[_Candidate] = []
+    warnings: tuple[Warn, ...] = ()
+    if 0 < season <= first:
+        candidates.append(_Candidate(NAIVE, season, partial(seasonal_naive, values, season)))
+    elif method == NAIVE:
+        raise FtplanError(
+            "--forecast seasonal-naive needs statistics of more than a day and twice --horizon, in windows shorter "
+            "than a day; use --forecast trend"
+        )
+    if method in ("auto", "trend"):
+        if 0 < season < first:
+            faded = partial(day_ahead, values, season=season, window_s=DAY_S / season)
+            candidates.append(_Candidate("trend", season, faded))
+        tried = product((0, season) if 0 < season < first else (0,), LINES, DAMPINGS)
+        candidates += [_Candidate("trend", item[0], partial(trend, values, *item)) for item in tried]
+    if method == "smoothing" and first < LEAST:
+        raise FtplanError(f"--forecast smoothing needs at least {2 * LEAST} windows; use --forecast trend")
+    if method in ("auto", "smoothing") and first >= LEAST:
+        if installed():
+            seasons = (0, season) if 0 < 2 * season <= first else (0,)
+            candidates += [_Candidate("smoothing", daily, smoothed(values, daily, first).ahead) for daily in seasons]
+        elif method == "smoothing":
+            raise MissingExtraError("statsmodels", "forecast", "--forecast smoothing")
+        else:
+            message = "demand is foretold without exponential smoothing: pip install 'ftplan[forecast]'"
+            warnings = (Warn("SMOOTHING_NOT_INSTALLED", message),)
+    return candidates, warnings
+
+
+def _unseen(windows: int, horizon: int, season: int) -> tuple[int, int]:
+    """Return the first origin, and how many windows ahead methods are judged: at most a quarter of the series.
+
+    The first origin is in the middle, later where methods need a day or two before it and time is left after it.
+    """
+    reach = min(horizon, max(windows // 4, 1))
+    first = max(windows // 2, 1)
+    for enough in (season + 1, 2 * season):
+        if enough <= windows - 2 * reach:
+            first = max(first, enough)
+    return first, reach
+
+
+def _error(off: FloatArray, actual: FloatArray) -> float | None:
+    """Return the mean absolute error as a share of the mean."""
+    if not off.size:
+        return None
+    error, size = float(np.abs(off).mean()), float(np.abs(actual).mean())
+    return error / size if size > 0.0 else 0.0 if error == 0.0 else None
+
+
+def _range(mean: FloatArray, off: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return low, high and the paths.
+
+    Windows beyond those that were judged are off by as much as the last of these. Without any unseen time the least and
+    largest value so far are the range.
+    """
+    if off.size:
+        last = np.minimum(np.arange(len(mean)), off.shape[1] - 1)
+        paths = np.maximum(mean + off[:, last], 0.0)
+    else:
+        paths = np.stack([np.full(len(mean), values.min()), mean, np.full(len(mean), values.max())])
+    low = np.minimum(np.quantile(paths, LOW, axis=0, method="lower"), mean)
+    high = np.maximum(np.quantile(paths, HIGH, axis=0, method="higher"), mean)
+    return low, high, paths
+
+
+def _filled(values: FloatArray) -> FloatArray:
+    """Return a series without gaps; one without any value is an error of the caller."""
+    known = np.flatnonzero(np.isfinite(values))
+    if not len(known):
+        raise ValueError("a series without values cannot be foretold")
+    last = np.searchsorted(known, np.arange(len(values)), side="right") - 1
+    return np.asarray(values[known[np.maximum(last, 0)]])

@@ -1,0 +1,210 @@
+"""Does a scale-out keep its rules, and is what it states so?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ftplan.errors import suggestion
+from ftplan.model.measures.breach import over
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
+from ftplan.model.violation import Violation
+from ftplan.planners.judging import (
+    Judged,
+    Judges,
+    Recomputed,
+    held_to,
+    judge_objective,
+    judge_options,
+    judge_summary,
+    unknown_objective,
+)
+from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
+from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered, operators_listed, ranges_listed
+from ftplan.planners.scale_out.judge_body import judge_body, unstated
+from ftplan.planners.scale_out.options import ScaleOutOptions
+from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
+from ftplan.planners.scale_out.rules import (
+    FREE_CPU,
+    LATENCY,
+    MISSING,
+    MOST,
+    NO_GROUP,
+    NODE_CPU,
+    NOT_RANGES,
+    PEAK,
+    QUOTA,
+    RULES,
+    TARGET,
+    TASK_MEMORY,
+    TECHNIQUE,
+    TWICE,
+    broken,
+    name_of,
+    range_faults,
+    rules,
+)
+from ftplan.planners.scale_out.summary import summary
+
+OBJECTIVE = "sustained-load"
+#: The code of each broken rule.
+CODES: Mapping[str, str] = {
+    TARGET: "OVER_CAPACITY",
+    TASK_MEMORY: "OVER_CAPACITY",
+    NODE_CPU: "OVER_CAPACITY",
+    MOST: "OVER_PARALLELISM",
+    PEAK: "UNDER_PEAK",
+    FREE_CPU: "OVER_BUDGET",
+    QUOTA: "OVER_BUDGET",
+    LATENCY: "OVER_PAUSE",
+    TECHNIQUE: "WRONG_TECHNIQUE",
+}
+#: Of ``ranges``, by what is wrong with them.
+_OF_RANGES = {
+    NO_GROUP: "UNKNOWN_KEY_GROUP",
+    TWICE: "ASSIGNED_TWICE",
+    MISSING: "MISSING_KEY_GROUP",
+    NOT_RANGES: "WRONG_RANGES",
+}
+
+
+def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
+    """Return what a scale-out violates, the rules that it was held to, and what was not recomputed.
+
+    A plan that names no rules is held to all that its options ask for; *strict* holds every plan to these.
+
+    Codes: ``UNKNOWN_OPERATOR``, ``UNKNOWN_NODE``, ``UNKNOWN_KEY_GROUP``, ``MISSING_KEY_GROUP``, ``ASSIGNED_TWICE``,
+    ``WRONG_RANGES`` and ``WRONG_PARALLELISM`` always; ``WRONG_SCORE`` and ``WRONG_STATE`` for what the statistics say;
+    for the rules ``OVER_CAPACITY``, ``OVER_PARALLELISM``, ``UNDER_PEAK``, ``OVER_BUDGET``, ``OVER_PAUSE`` and
+    ``WRONG_TECHNIQUE``; ``WRONG_COST`` for what the body states besides; and those of :mod:`ftplan.planners.judging`.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing, or the plan's options are not what they should be.
+    """
+    prepared = asked_of(plan, problem)
+    question, options = prepared.problem, ScaleOutOptions.of_plan(plan)
+    wrong = [*_unknown(plan, question), *_wrong_ranges(plan, question)]
+    if wrong:  # where the plan names what does not exist, or no ranges, nothing else means anything
+        return Judged(wrong, () if plan.rules is None else plan.rules)
+    scaling = numbered(plan, question)
+    figures = figures_of(plan, prepared, scaling)
+    given = rules(question, scaling, options.latency_budget_s)
+    held = held_to(plan, RULES, given, strict)
+    wrong = [*_from(plan, question), *_diagnosis(plan, question)]
+    for breach in broken(question, scaling, figures.pauses, options.latency_budget_s):
+        if breach.rule in held:
+            code = CODES.get(breach.rule) or _OF_RANGES[breach.current]
+            wrong.append(Violation(code, breach.message, breach.where))
+    wrong += judge_body(plan, figures)
+    wrong += _objective(plan, question, scaling)
+    wrong += judge_options(plan, _derived(plan))
+    left = unstated(plan, question, scaling)
+    if plan.summary:
+        differing, more = judge_summary(plan, summary(prepared, figures))
+        wrong += [*differing, *_fewest(plan, question, scaling)]
+        left = (*left, *more)
+    return Judged(wrong, held, left)
+
+
+def judge_question(plan: Plan, problem: Problem) -> Judged:
+    """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
+    prepared = asked_of(plan, problem)
+    differing, left = judge_summary(plan, summary(prepared, None))
+    return Judged([*differing, *judge_options(plan, _derived(plan))], (), left)
+
+
+def _derived(plan: Plan) -> dict[str, Any]:
+    """Return the options that follow from others."""
+    requested = plan.options.get("alarming_requested", "auto")
+    return {} if requested == "auto" else {"alarming": requested}
+
+
+def _unknown(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
+    """Name the operators and nodes that are not there, operators that are listed twice, and those without a task."""
+    operators, nodes = {operator.id: operator for operator in problem.operators}, set(problem.nodes)
+    seen = set[str]()
+    for number, item in enumerate(operators_listed(plan)):
+        place, name = f"operators[{number}]", item["operator"]
+        where = f"operator:{name}"
+        if name not in operators:
+            text = f"{place}: there is no operator {name!r}{suggestion(name, operators)}"
+            yield Violation("UNKNOWN_OPERATOR", text, where)
+        if name in seen:
+            yield Violation("ASSIGNED_TWICE", f"{place}: {name} is listed before", where)
+        seen.add(name)
+        for node in item.get("nodes") or ():
+            if node not in nodes:
+                yield Violation("UNKNOWN_NODE", f"{place}: the cluster has no node {node!r}", f"node:{node}")
+        listed, most = item.get("nodes"), operators[name].key_groups if name in operators else 0
+        stays = name in operators and item["parallelism_to"] == operators[name].parallelism
+        if most and item["parallelism_to"] > most and not (stays and item.get("key_ranges") is None):
+            text = f"{place}: {name} has {item['parallelism_to']:,} tasks afterwards, and {most:,} key groups"
+            yield Violation("OVER_PARALLELISM", text, where)
+        if item["parallelism_to"] < 1:
+            yield Violation("WRONG_PARALLELISM", f"{place}: {name} would have no task", where)
+        elif listed is not None and len(listed) != item["parallelism_to"]:
+            text = f"{place}: {name} has {item['parallelism_to']:,} tasks afterwards, and {len(listed):,} nodes"
+            yield Violation("WRONG_PARALLELISM", text, where)
+
+
+def _wrong_ranges(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
+    """Name what is wrong with stated key ranges; those of an operator that does not change are of even number."""
+    operators = {operator.id: operator for operator in problem.operators}
+    for item in operators_listed(plan):
+        operator, ranges = operators.get(item["operator"]), ranges_listed(item)
+        if operator is not None and ranges is not None and item["parallelism_to"] >= 1:
+            for fault, text in range_faults(operator, item["parallelism_to"], ranges, problem.split):
+                yield Violation(_OF_RANGES[fault], f"{operator.id}: {text}", name_of(operator))
+
+
+def _from(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
+    """Operators change from the parallelism that they have."""
+    tasks = {operator.id: operator.parallelism for operator in problem.operators}
+    for item in operators_listed(plan):
+        stated, true = item["parallelism_from"], tasks[item["operator"]]
+        if stated != true:
+            text = f"{item['operator']} states {stated:,} tasks now, it has {true:,}"
+            yield Violation("WRONG_PARALLELISM", text, f"operator:{item['operator']}")
+
+
+def _diagnosis(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
+    """Scores and states are those of the statistics, and no operator that is not normal is left out."""
+    listed = {item["operator"]: item for item in operators_listed(plan)}
+    for operator in problem.operators:
+        item = listed.get(operator.id)
+        if item is None:
+            if operator.state != "normal":
+                text = f"{operator.id} is not listed, and it is {operator.state}"
+                yield Violation("WRONG_STATE", text, name_of(operator))
+            continue
+        if item["state"] != operator.state:
+            text = f"{operator.id} states {item['state']}, it is {operator.state}"
+            yield Violation("WRONG_STATE", text, name_of(operator))
+
+
+def _objective(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> list[Violation]:
+    stated = plan.objective
+    if stated is None or stated.value is None:
+        return []
+    if stated.name != OBJECTIVE:
+        return [unknown_objective(stated, (OBJECTIVE,))]
+    value = sustained_load(problem, scaling)
+    return judge_objective(stated, Recomputed(value, "max", ROUNDING * max(abs(value), LEAST_SCALE)), plan.status)
+
+
+def _fewest(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> Iterator[Violation]:
+    """A plan takes no fewer cores than are said to be the fewest for so much load."""
+    stated, value = plan.summary.get("least_extra_cpu"), plan.objective
+    if not isinstance(stated, (int, float)) or value is None or value.bound is None:
+        return
+    taken = extra_cpu(problem, scaling)
+    if not over(value.bound, sustained_load(problem, scaling)) and over(float(stated), taken):
+        text = f"summary.least_extra_cpu states {stated:.12g}, and the plan takes {taken:.12g}"
+        yield Violation("SUMMARY_DIFFERS", text, "summary.least_extra_cpu")
+
+
+JUDGES = Judges(judge_scale_out, judge_question, RULES, (OBJECTIVE,))

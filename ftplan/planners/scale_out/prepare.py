@@ -1,0 +1,216 @@
+"""From files to the question of a scale-out: how operators were used, what is demanded of them, where there is room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ftplan.costs.option import GivenCosts
+from ftplan.errors import FtplanError
+from ftplan.model.cluster import Cluster, Network
+from ftplan.model.measures.task_state import task_state
+from ftplan.model.plan import InputFile
+from ftplan.model.problem import Problem, StatsTables
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray, Topology
+from ftplan.planners.deployed import checkpoint_copies
+from ftplan.planners.scale_out.bottleneck_inputs import OperatorHistory
+from ftplan.planners.scale_out.forecasting.forecast import Forecast
+from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
+from ftplan.planners.scale_out.operators import scalable_operators
+from ftplan.planners.scale_out.options import ScaleOutOptions
+from ftplan.planners.scale_out.problem import ScalingLimits, ScalingProblem
+from ftplan.planners.scale_out.room import by_id, job_weights, room, task_memory
+from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.states import Thresholds, Timeline, check_thresholds, timeline
+from ftplan.planners.scale_out.technique_prepare import leads, setup_seconds, technique_setting
+from ftplan.planners.scale_out.technique_setting import TechniqueSetting
+from ftplan.planners.scale_out.true_rates import OperatorFlow
+from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
+from ftplan.planners.scale_out.usage import operator_usage
+
+#: The alarming threshold with ``--alarming auto``, until it is known which is best.
+ALARMING = 55.0
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedScaling:
+    """A scaling problem and what it was made of; everything by operator is in the problem's order, O operators.
+
+    Attributes
+    ----------
+    topology
+        Its operators stand in the problem's order, by id.
+    histories
+        How each operator was used, over W windows of ``window_s`` seconds.
+    sized_for
+        (O,) records/s that each operator is sized for, NaN where unknown.
+    flows
+        What goes from operator to operator for each record that the former processes.
+    forecasts
+        How the demand on each operator goes on; None where none was asked for, or nothing is known of it.
+    reachable
+        The outermost scores that the rules give.
+    scores
+        (W, O) score of the worst task of each operator in each window, NaN where unknown.
+    timelines
+        States of each operator over the windows.
+    hold
+        Windows for which a score stays low before tasks go.
+    costs
+        The recovery costs that were asked for.
+    setting
+        What replacing tasks costs by.
+    inputs
+        Fingerprints of the files that were read beside the inputs.
+    """
+
+    problem: ScalingProblem
+    topology: Topology
+    cluster: Cluster | None
+    histories: tuple[OperatorHistory, ...]
+    window_s: float
+    sized_for: FloatArray
+    flows: tuple[OperatorFlow, ...]
+    forecasts: tuple[Forecast | None, ...]
+    rules: FuzzyRules
+    reachable: tuple[float, float]
+    thresholds: Thresholds
+    scores: FloatArray
+    timelines: tuple[Timeline, ...]
+    hold: int
+    costs: GivenCosts
+    setting: TechniqueSetting
+    inputs: tuple[InputFile, ...]
+
+    def alarmed_at(self, alarming: float) -> PreparedScaling:
+        """Return the same with another alarming threshold: ``--alarming auto``.
+
+        Raises
+        ------
+        FtplanError
+            If it is not between the others, or no score reaches it.
+        """
+        thresholds = self.thresholds._replace(alarming=alarming)
+        check_thresholds(thresholds, self.reachable)
+        setup_windows = setup_seconds(self.setting, self.problem) / self.window_s
+        lines = _timelines(self.scores, thresholds, setup_windows, self.hold)
+        pairs = zip(self.problem.operators, lines, strict=True)
+        operators = tuple(replace(operator, state=line.states[-1]) for operator, line in pairs)
+        return replace(
+            self,
+            problem=replace(self.problem, operators=operators),
+            thresholds=thresholds,
+            timelines=lines,
+            setting=replace(self.setting, lead_s=leads(lines, self.window_s)),
+        )
+
+
+def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
+    """Build the problem of a scale-out from topology and statistics, and a cluster where there is one.
+
+    With ``--alarming auto`` the alarming threshold is a guess, or the one between the others: who knows a better one
+    says so by :meth:`PreparedScaling.alarmed_at`. Cost O(windows x tasks) in arrays.
+
+    Raises
+    ------
+    FtplanError
+        If an input is missing or does not fit another, a plan names what is not there, or scores never reach a
+        threshold.
+    """
+    topology, cluster, stats = _needed(problem)
+    graph, place = TaskGraph(topology), room(topology, cluster)
+    usage = operator_usage(topology, stats, options, task_memory(graph, place, options.task_memory))
+    rules, rules_file = _rules(options)
+    given = GivenCosts.of(options.costs)
+    setting, assumed = technique_setting(
+        options, given, usage, stats, Network() if cluster is None else cluster.network
+    )
+    span, thresholds = reachable(rules), _thresholds(options)
+    check_thresholds(thresholds, span)
+    scored = np.stack([_worst(scores(rules, item.inputs)) for item in usage.histories], axis=1)
+    at_once = _timelines(scored, thresholds, np.zeros(scored.shape[1]), options.hold)
+    copies, copies_file = checkpoint_copies(options.checkpoints, topology, cluster)
+    state = task_state(graph, stats)
+    ends = [(score, line.states[-1]) for score, line in zip(scored[-1].tolist(), at_once, strict=True)]
+    operators = scalable_operators(usage, options, place, cluster, copies, state.by_group, ends)
+    said = (
+        *unknown_warnings(usage, stats, cluster),
+        *state.warnings,
+        *given.warnings,
+        *assumed,
+        *(warning for item in usage.forecasts if item is not None for warning in item.warnings),
+    )
+    built = ScalingProblem(
+        operators=operators,
+        weight=job_weights(topology, np.array([usage.output(i) for i in range(len(operators))])),
+        split="hash" if options.split == "hash" else "load",
+        nodes=() if cluster is None else tuple(node.id for node in cluster.nodes),
+        free=place.free,
+        now=place.now,
+        limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
+    )
+    said += tuple(partitioning_warnings(built, topology))
+    # states do not depend on how long a set-up takes, which starts come too late does
+    lines = _timelines(scored, thresholds, setup_seconds(setting, built) / usage.window_s, options.hold)
+    return PreparedScaling(
+        problem=replace(built, warnings=tuple(dict.fromkeys(said))),
+        topology=topology,
+        cluster=cluster,
+        histories=usage.histories,
+        window_s=usage.window_s,
+        sized_for=usage.sized_for,
+        flows=usage.flows.flows,
+        forecasts=usage.forecasts,
+        rules=rules,
+        reachable=span,
+        thresholds=thresholds,
+        scores=scored,
+        timelines=lines,
+        hold=options.hold,
+        costs=given,
+        setting=replace(setting, lead_s=leads(lines, usage.window_s)),
+        inputs=tuple(file for file in (rules_file, copies_file, given.file) if file is not None),
+    )
+
+
+def _needed(problem: Problem) -> tuple[Topology, Cluster | None, StatsTables]:
+    """Return the inputs, operators by id."""
+    for name in ("topology", "stats"):
+        if getattr(problem, name) is None:
+            raise FtplanError(f"a scale-out needs {name}: give --{name} (in Python {name}=...)")
+    assert problem.topology is not None
+    assert problem.stats is not None
+    if problem.stats.manifest.windows < 1:
+        raise FtplanError("a scale-out needs statistics over time: these have no windows")
+    return by_id(problem.topology), problem.cluster, problem.stats
+
+
+def _rules(options: ScaleOutOptions) -> tuple[FuzzyRules, InputFile | None]:
+    if options.rules is None:
+        return DEFAULT_RULES, None
+    loaded = load_bottleneck_rules(options.rules)
+    return loaded.value, loaded.input
+
+
+def _thresholds(options: ScaleOutOptions) -> Thresholds:
+    low, high = options.scale_in, options.promote
+    alarming = options.alarming
+    if alarming == "auto":
+        alarming = ALARMING if low < ALARMING <= high else (low + high) / 2.0
+    return Thresholds(low, float(alarming), high)
+
+
+def _worst(task_scores: FloatArray) -> FloatArray:
+    """Return the highest score over the tasks, (W,) from (W, T); NaN where none is known."""
+    highest = np.where(np.isnan(task_scores), -np.inf, task_scores).max(axis=1)
+    return np.where(np.isneginf(highest), np.nan, highest)
+
+
+def _timelines(
+    scored: FloatArray, thresholds: Thresholds, setup_windows: FloatArray, hold: int
+) -> tuple[Timeline, ...]:
+    """Return the states of each operator, whose secondaries are ready after so many windows, (O,)."""
+    columns = zip(scored.T.tolist(), setup_windows.tolist(), strict=True)
+    return tuple(timeline(column, thresholds, windows, hold) for column, windows in columns)

@@ -1,0 +1,185 @@
+"""The summary of a scale-out: figures before and after, and what the statistics say of each operator."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ftplan.model.plan import finite
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import FloatArray
+from ftplan.planners.scale_out.body_writer import use_known
+from ftplan.planners.scale_out.contention_metrics import contention_of
+from ftplan.planners.scale_out.effects import (
+    even_ranges,
+    extra_cpu,
+    highest_use,
+    lacks_tasks,
+    required_tasks,
+    sustained_load,
+    task_use,
+)
+from ftplan.planners.scale_out.fairness_metrics import BOTTLENECK, mean_of
+from ftplan.planners.scale_out.forecasting.crossing import crossing
+from ftplan.planners.scale_out.fuzzy_inference import scores
+from ftplan.planners.scale_out.metrics import ScaledFigures
+from ftplan.planners.scale_out.prepare import PreparedScaling
+from ftplan.planners.scale_out.problem import ScalableOperator, Scaling, State
+from ftplan.planners.scale_out.technique_prepare import setup_seconds
+
+#: Points of a score over time that a summary keeps.
+POINTS = 120
+#: Up to how many times the required parallelism traps are looked for.
+TRAPS_UP_TO = 4
+NOTHING = Scaling()
+_RANK: dict[State, int] = {"normal": 0, "scale-in": 1, "prepared": 2, "promoted": 3}
+
+
+def summary(prepared: PreparedScaling, figures: ScaledFigures | None) -> dict[str, Any]:
+    """Return the figures before and after, None for none, and what follows from the statistics alone."""
+    known: dict[str, Any] = {
+        "before": _figures(prepared, NOTHING),
+        "after": None,
+        "thresholds": thresholds_of(prepared),
+        "span_s": len(prepared.scores) * prepared.window_s,
+        "scores": scores_of(prepared),
+        "bottlenecks": bottlenecks_of(prepared),
+        "forecast": forecast_of(prepared),
+        "contention": {"before": contention_of(prepared, NOTHING), "after": None},
+    }
+    if figures is not None:
+        known["after"] = {
+            **_figures(prepared, figures.scaling),
+            "extra_cpu": extra_cpu(prepared.problem, figures.scaling),
+            "pause_s": finite(figures.longest_pause_s),
+            "extra_core_s": finite(figures.extra_core_s),
+            "state_bytes": figures.moved_bytes,
+        }
+        known["contention"]["after"] = contention_of(prepared, figures.scaling)
+    return known
+
+
+def _figures(prepared: PreparedScaling, scaling: Scaling) -> dict[str, Any]:
+    problem = prepared.problem
+    reserved = math.fsum(operator.parallelism * operator.cpu for operator in problem.operators)
+    uses = [
+        highest_use(operator, scaling.by_operator.get(k))
+        for k, operator in enumerate(problem.operators)
+        if use_known(prepared, k)
+    ]
+    return {
+        "sustained_load": sustained_load(problem, scaling),
+        "cpu": reserved + extra_cpu(problem, scaling),
+        "highest_utilisation": max(uses, default=None),
+        "fairness": mean_of(prepared, scaling),
+    }
+
+
+def thresholds_of(prepared: PreparedScaling) -> dict[str, Any]:
+    """Return the thresholds, and which scores the rules can reach at all."""
+    at = prepared.thresholds
+    return {
+        "scale_in": float(at.scale_in),
+        "alarming": float(at.alarming),
+        "promote": float(at.promote),
+        "reachable": list(prepared.reachable),
+    }
+
+
+def scores_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
+    """Return the score and the state of each operator over time, the largest and the last of what falls together."""
+    bins = _bins(len(prepared.scores))
+    return [
+        {
+            "operator": operator.id,
+            "scores": [_largest(prepared.scores[a:b, number]) for a, b in bins],
+            "states": [max(prepared.timelines[number].states[a:b], key=_RANK.__getitem__) for a, b in bins],
+        }
+        for number, operator in enumerate(prepared.problem.operators)
+    ]
+
+
+def _bins(windows: int) -> list[tuple[int, int]]:
+    edges = np.linspace(0, windows, min(POINTS, windows) + 1).round().astype(int).tolist()
+    return list(pairwise(edges))
+
+
+def _largest(scores: FloatArray) -> float | None:
+    known = scores[~np.isnan(scores)]
+    return float(known.max()) if len(known) else None
+
+
+def bottlenecks_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
+    """Return the operators that are, or soon will be, bottlenecks, and those that lack tasks behind them."""
+    target = prepared.problem.limits.target
+    rows = []
+    for operator in prepared.problem.operators:
+        if operator.state not in BOTTLENECK and not lacks_tasks(operator, target):
+            continue
+        heaviest = int(operator.group_use.argmax()) if operator.keyed else None
+        share = None if heaviest is None else float(operator.group_use[heaviest])
+        required = required_tasks(operator, target)
+        alone = share is not None and share > target
+        rows.append({
+            "operator": operator.id,
+            "state": operator.state,
+            "throughput_percentage": operator.throughput_percentage,
+            "use": operator.use,
+            "required": required,
+            "key_group": heaviest if alone else None,
+            "key_group_use": share if alone else None,
+            "traps": traps_of(operator, required) if prepared.problem.split == "hash" else [],
+        })  # fmt: skip
+    return rows
+
+
+def traps_of(operator: ScalableOperator, required: int) -> list[int]:
+    """Return the parallelisms that leave the busiest task busier than a smaller one does, with even ranges.
+
+    Those up to a few times what is required or runs now, and the divisors of the number of key groups.
+    """
+    if not operator.keyed:
+        return []
+    near = TRAPS_UP_TO * max(required, operator.parallelism)
+    traps, least = [], math.inf
+    for tasks in range(1, min(operator.most, operator.key_groups) + 1):
+        if tasks > near and operator.key_groups % tasks:
+            continue
+        busiest = float(task_use(operator, tasks, even_ranges(operator.key_groups, tasks)).max())
+        if busiest > least * (1.0 + ROUNDING):
+            traps.append(tasks)
+        least = min(least, busiest)
+    return traps[:POINTS]
+
+
+def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
+    """Return when each operator is foretold to be a bottleneck, and how far forecasts were off on unseen time."""
+    rows = []
+    setup = setup_seconds(prepared.setting, prepared.problem)
+    for number, (history, ahead) in enumerate(zip(prepared.histories, prepared.forecasts, strict=True)):
+        if ahead is None:
+            continue
+        if np.isnan(scores(prepared.rules, history.inputs[-1])).all():
+            continue
+        when = crossing(
+            history.inputs,
+            history.demand,
+            ahead,
+            partial(scores, prepared.rules),
+            prepared.thresholds.promote,
+            prepared.window_s,
+            float(setup[number]),
+        )
+        rows.append({
+            "operator": prepared.problem.operators[number].id,
+            "promote_in_s": None if when.promote_in_s is None else list(when.promote_in_s),
+            "prepare_in_s": when.prepare_in_s,
+            "method": ahead.method,
+            "error": ahead.error,
+            "error_same_as_yesterday": ahead.error_same_as_yesterday,
+        })  # fmt: skip
+    return rows

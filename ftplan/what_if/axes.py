@@ -1,0 +1,142 @@
+"""Axes: points by number, each with the values of its columns and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ftplan.errors import FtplanError
+from ftplan.what_if.columns import Column, column_of, text_of
+from ftplan.what_if.delta import Delta
+from ftplan.what_if.draws import Entries, described
+
+#: Columns of draws: the number, and what failed.
+DRAW, FAILED = "draw", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Values of columns, and what is changed for them."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    delta: Delta = field(default_factory=Delta)
+
+    def then(self, other: Point) -> Point:
+        """Return two points as one."""
+        return Point({**self.values, **other.values}, self.delta.then(other.delta))
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """So many points. The first ``swept`` of the columns tell them apart, further ones say more of each."""
+
+    columns: tuple[Column, ...]
+    count: int
+    point: Callable[[int], Point]
+    swept: int = 1
+
+    def label(self, number: int) -> str:
+        """Return how the id of a case names a point: ``added=2``."""
+        values = self.point(number).values
+        return " ".join(f"{column.name}={text_of(values[column.name])}" for column in self.columns[: self.swept])
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    points: tuple[Point, ...]
+
+    def __call__(self, number: int) -> Point:
+        return self.points[number]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    draw: Callable[[int], Entries]
+
+    def __call__(self, number: int) -> Point:
+        entries = self.draw(number)
+        return Point({DRAW: number, FAILED: described(entries)}, Delta(failures=entries))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeded:
+    first: int
+
+    def __call__(self, number: int) -> Point:
+        return Point({"seed": self.first + number}, Delta(options={"seed": self.first + number}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Renamed:
+    point: Callable[[int], Point]
+    old: str
+    new: str
+
+    def __call__(self, number: int) -> Point:
+        point = self.point(number)
+        return replace(point, values={self.new if k == self.old else k: v for k, v in point.values.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class _InStep:
+    axes: tuple[Axis, ...]
+
+    def __call__(self, number: int) -> Point:
+        point = Point()
+        for axis in self.axes:
+            point = point.then(axis.point(number))
+        return point
+
+
+def listed(name: str, points: Iterable[tuple[Any, Delta]]) -> Axis:
+    """Return an axis of listed values, each with what it changes."""
+    pairs = list(points)
+    column, values = column_of(name, [value for value, _ in pairs])
+    made = tuple(Point({name: value}, delta) for value, (_, delta) in zip(values, pairs, strict=True))
+    return Axis((column,), len(made), _Listed(made))
+
+
+def drawn(draw: Callable[[int], Entries], count: int) -> Axis:
+    """Return an axis of drawn failures."""
+    return Axis((Column(DRAW, "whole"), Column(FAILED, "text")), count, _Drawn(draw))
+
+
+def seeded(first: int, count: int) -> Axis:
+    """Return an axis of consecutive seeds."""
+    return Axis((Column("seed", "whole"),), count, _Seeded(first))
+
+
+def in_step(axes: Sequence[Axis], name: str | None, taken: Collection[str]) -> Axis:
+    """Return axes that vary together as one, whose first column is called *name*.
+
+    Raises
+    ------
+    FtplanError
+        If they are not of one length, a column is there already, or two points are the same.
+    """
+    if not axes:
+        raise FtplanError("varies nothing")
+    first, *others = axes
+    if name is not None:
+        old, *more = first.columns
+        first = replace(first, columns=(replace(old, name=name), *more), point=_Renamed(first.point, old.name, name))
+    axes = (first, *others)
+    names = [column.name for axis in axes for column in axis.columns]
+    for column in names:
+        if column in taken or names.count(column) > 1:
+            raise FtplanError(f"there is a column {column!r} already: give the axis another name")
+    if len({axis.count for axis in axes}) > 1:
+        counts = ", ".join(f"{axis.columns[0].name} has {axis.count}" for axis in axes)
+        raise FtplanError(f"what varies in step needs equally many values, but {counts}; or make it two axes")
+    if not first.count:
+        raise FtplanError(f"{first.columns[0].name}: lists nothing")
+    swept = [column for axis in axes for column in axis.columns[: axis.swept]]
+    columns = (*swept, *(column for axis in axes for column in axis.columns[axis.swept :]))
+    made = first if not others else Axis(columns, first.count, _InStep(tuple(axes)), len(swept))
+    if all(isinstance(axis.point, (_Listed, _Renamed)) for axis in axes):
+        seen: dict[str, int] = {}
+        for i in range(made.count):
+            if seen.setdefault(made.label(i), i) != i:
+                raise FtplanError(f"lists {made.label(i)} twice")
+    return made

@@ -1,0 +1,100 @@
+"""A plot of a sweep as a file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ftplan.errors import FtplanError, suggestion
+from ftplan.reports.plot_file import check_plot, write_figure
+from ftplan.reports.sweep_plot import MOST_VALUES, Point, sweep_figure
+
+if TYPE_CHECKING:
+    from ftplan.what_if.result import SweepResult
+    from ftplan.what_if.sweep import Column, Sweep
+
+
+@dataclass(frozen=True)
+class PlotAsked:
+    """What is drawn, and into which file; see :func:`plot_asked`."""
+
+    path: str
+    measure: Column
+    fields: tuple[Column, ...]
+
+
+def plot_asked(
+    sweep: Sweep, path: str | os.PathLike[str], measure: str | None, over: str | None, force: bool = False
+) -> PlotAsked:
+    """Check a plot before any case is carried out.
+
+    Parameters
+    ----------
+    path
+        Ends in .svg or .png.
+    measure
+        None takes the first one.
+    over
+        One swept field, or two as ``A,B``; None takes the first that have several values, at most two.
+
+    Raises
+    ------
+    FtplanError
+        If a name is unknown, nothing is swept, or the file cannot be written.
+    MissingExtraError
+        If what draws is not installed.
+    """
+    check_plot(path, force)
+    columns = {column.name: column for column in sweep.columns}
+    measures = [name for name in sweep.measures if columns[name].type in ("number", "whole")]
+    name = measure or next(iter(measures), "")
+    if name not in measures:
+        text = f"--plot-measure: unknown measure {name!r}{suggestion(name, measures)}"
+        raise FtplanError(f"{text}; measures that are numbers: {', '.join(measures) or 'none'}")
+    fields = [field.strip() for field in over.split(",")] if over else _several(sweep)[:2]
+    for field in fields:
+        if field not in sweep.swept:
+            text = f"--plot-over: unknown field {field!r}{suggestion(field, sweep.swept)}"
+            raise FtplanError(f"{text}; swept are {', '.join(sweep.swept) or 'none'}")
+    if not 1 <= len(set(fields)) == len(fields) <= 2:
+        raise FtplanError("--plot: there has to be one swept field to plot over, or two: name them with --plot-over")
+    return PlotAsked(os.fspath(path), columns[name], tuple(columns[field] for field in fields))
+
+
+def _several(sweep: Sweep) -> list[str]:
+    """Return the swept fields that have several values, all where none has."""
+    cases = [sweep.case(number).values for number in range(1, len(sweep))]
+    several = [name for name in sweep.swept if len({case.get(name) for case in cases} - {None}) > 1]
+    return several or list(sweep.swept)
+
+
+def write_plot(result: SweepResult, asked: PlotAsked, force: bool = False) -> None:
+    """Draw a measure over one or two swept fields into a file.
+
+    Raises
+    ------
+    FtplanError
+        If no case has values for it, or the file cannot be written.
+    """
+    names = [field.name for field in asked.fields]
+    measure, base = asked.measure, result.sweep.case(0).id
+    points = [
+        Point(tuple(row[name] for name in names), float(row[measure.name]))
+        for row in result.rows.rows
+        if row[measure.name] is not None and all(row[name] is not None for name in names)
+    ]
+    if not points:
+        raise FtplanError(f"--plot: no case has a value of {measure.name} over {' and '.join(names)}")
+    for i, name in enumerate(names):
+        several = len({point.at[i] for point in points})
+        if several > MOST_VALUES and len(names) > 1:
+            text = f"--plot: {name} has {several:,} values, a map of two fields shows {MOST_VALUES}"
+            raise FtplanError(f"{text}: plot over one of them with --plot-over")
+    unchanged = next((row[measure.name] for row in result.rows.rows if row["case"] == base), None)
+    drawn = sweep_figure(points, [_label(field) for field in asked.fields], _label(measure), unchanged)
+    write_figure(drawn, asked.path, force)
+
+
+def _label(column: Column) -> str:
+    return f"{column.name} ({column.unit})" if column.unit else column.name

@@ -1,0 +1,149 @@
+"""The command that answers every case: what it takes, and how it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ftplan.api.plans import evaluate, plan
+from ftplan.errors import FtplanError, suggestion
+from ftplan.io.documents import Document
+from ftplan.io.options.fields import Check, checked
+from ftplan.io.plan_file import load_plan
+from ftplan.io.what_if_file import RunModel
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.planners import registry
+from ftplan.planners.assessments import Evaluation
+from ftplan.planners.call_parameters import CALLS, a_plan
+from ftplan.planners.kind import KINDS, kind_of
+from ftplan.what_if.inputs import Reader
+
+EVALUATE = "evaluate"
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked in every case, where a case does not ask otherwise.
+
+    Attributes
+    ----------
+    kind
+        The kind of plan that is made, or evaluated.
+    answers_failure
+        Whether what fails is part of the question; otherwise it counts in metrics only.
+    plan
+        The plan that is evaluated.
+    """
+
+    command: str
+    kind: str
+    answers_failure: bool
+    algorithm: str | None = None
+    plan: Document | None = None
+    fail: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether a given plan is evaluated, instead of one made."""
+        return self.command == EVALUATE
+
+    def taken(self, given: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
+        """Return options of the command by their names, with the plans and other files among them read.
+
+        Raises
+        ------
+        FtplanError
+            If one is unknown or wrong, or a file cannot be read.
+        """
+        checks = _checks(self.command, self.kind)
+        row = None if self.evaluates else kind_of(self.kind).row
+        roles = {} if row is None else {**dict.fromkeys(dict(row.plans), "plan"), **{name: name for name in row.files}}
+        tables = () if row is None else row.tables
+        options: dict[str, Any] = {}
+        for spelled, value in given.items():
+            name = spelled.replace("-", "_")
+            name = f"{name}_s" if name not in checks and f"{name}_s" in checks else name
+            if name in options:
+                raise FtplanError(f"{spelled!r} is given twice (dashes and underscores are the same)")
+            taken = reader.read(roles[name], value) if name in roles and value is not None else value
+            options[name] = reader.path(taken) if name in tables and isinstance(taken, str) else taken
+        checked(self.command, checks, options)
+        return options
+
+    def ask(
+        self,
+        problem: Problem,
+        *,
+        plan_given: Plan | None,
+        algorithm: str | None,
+        fail: tuple[str, ...],
+        options: Mapping[str, Any],
+    ) -> Plan | Evaluation:
+        """Return the answer of the command.
+
+        Raises
+        ------
+        FtplanError
+            As the command does.
+        """
+        if plan_given is not None:
+            return evaluate(plan_given, problem, fail=fail, **options)
+        return plan(self.command, problem, algorithm=algorithm, fail=fail, **options)
+
+
+def question_of(run: RunModel, reader: Reader) -> Question:
+    """Return what a what-if file asks.
+
+    Raises
+    ------
+    FtplanError
+        If there is no such command or algorithm, an option is wrong, or the plan to evaluate is missing.
+    """
+    fail = (run.fail,) if isinstance(run.fail, str) else tuple(run.fail)
+    if run.command == EVALUATE:
+        if run.plan is None:
+            raise FtplanError("run.plan: is missing: which plan shall be evaluated?")
+        if run.algorithm is not None:
+            raise FtplanError("run.algorithm: evaluate has none: leave it out")
+        document = reader.read("plan", run.plan)
+        assert isinstance(document, Document)
+        made = a_plan(load_plan(document).value)
+        row = kind_of(made.kind, EVALUATE).row
+        question = Question(EVALUATE, made.kind, row.answers_failure, plan=document, fail=fail)
+    else:
+        row = kind_of(_planned_kind(run.command)).row
+        if run.plan is not None:
+            raise FtplanError(f"run.plan: {run.command} makes a plan: leave it out, or write 'command: evaluate'")
+        try:
+            registry.row(row.name, run.algorithm)
+        except FtplanError as error:
+            raise FtplanError(f"run.algorithm: {str(error).removeprefix('--algorithm: ')}") from None
+        question = Question(row.command, row.name, row.answers_failure, algorithm=run.algorithm, fail=fail)
+    try:
+        options = question.taken(run.options, reader)
+    except FtplanError as error:
+        raise FtplanError(f"run.options: {error}") from None
+    return Question(**{**vars(question), "options": options})
+
+
+def _planned_kind(command: str) -> str:
+    """Return the kind of plan that a command, or the kind's own name, makes."""
+    by_name = {name: kind for kind in KINDS for name in (kind, kind_of(kind).row.command)}
+    if command in by_name:
+        return by_name[command]
+    commands = sorted({kind_of(kind).row.command for kind in KINDS})
+    near = suggestion(command, [*by_name, EVALUATE])
+    raise FtplanError(f"run.command: unknown command {command!r}{near}: one of {', '.join([*commands, EVALUATE])}")
+
+
+def _checks(command: str, kind: str) -> dict[str, Check]:
+    """Return how each option of the command is checked; what fails is said beside the options."""
+    checks = (
+        CALLS[EVALUATE]
+        if command == EVALUATE
+        else {name: item.check for name, item in kind_of(kind).options.options().items()}
+    )
+    return {name: check for name, check in checks.items() if name not in ("fail", "fail_under")}

@@ -1,0 +1,142 @@
+"""What a sweep answers: its rows with what they say together, as a document, a table or a frame."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import ftplan
+from ftplan.errors import FtplanError
+from ftplan.model.plan import Warn, canonical_json
+from ftplan.what_if.runner import Rows
+from ftplan.what_if.summary import Asked, summary, unmet_limits
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from ftplan.what_if.sweep import Sweep
+
+Form = Literal["json", "csv", "parquet"]
+FORMS: dict[str, Form] = {"": "json", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
+
+_DTYPES = {"number": "float64", "whole": "Int64", "flag": "boolean", "text": "object"}
+
+
+def form_of(output: str | os.PathLike[str]) -> Form:
+    """Return how a file is written, by the end of its name; without one, and on standard output, as JSON.
+
+    Raises
+    ------
+    FtplanError
+        If it is another one.
+    """
+    name = os.fspath(output)
+    form = FORMS.get(os.path.splitext(name)[1].lower())
+    if form is None:
+        raise FtplanError(f"-o {name}: expected a name that ends in .json, .csv or .parquet")
+    return form
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """The rows of a sweep, and what was asked of them."""
+
+    sweep: Sweep
+    rows: Rows
+    asked: Asked = field(default_factory=Asked)
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What the rows say together, see :func:`ftplan.what_if.summary.summary`."""
+        return summary(self.sweep, self.rows.rows, self.asked)
+
+    @cached_property
+    def unmet(self) -> tuple[str, ...]:
+        """A sentence for each limit that a case misses."""
+        return unmet_limits(self.sweep, self.rows.rows, self.asked.limits)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The ids of the cases that were not done in time."""
+        return tuple(self.sweep.case(number).id for number in self.rows.missing)
+
+    @property
+    def warnings(self) -> tuple[Warn, ...]:
+        """What to say about the rows."""
+        stopped = self.rows.stopped
+        if not stopped:
+            return self.sweep.warnings
+        first = f"{len(stopped):,} of {len(self.sweep):,} cases, first {self.sweep.case(stopped[0]).id}"
+        return (*self.sweep.warnings, Warn("TIME_LIMIT", f"stopped by the clock: {first}: another run may differ"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document of format ``ftplan/what-if-result``."""
+        return {
+            "format": "ftplan/what-if-result",
+            "format_version": "1.0",
+            "tool_version": ftplan.__version__,
+            "name": self.sweep.name,
+            "command": self.sweep.command,
+            "kind": self.sweep.kind,
+            "fingerprint": self.sweep.fingerprint,
+            "base": self.sweep.case(0).id,
+            "measures": list(self.sweep.measures),
+            "swept": list(self.sweep.swept),
+            "columns": [asdict(column) for column in self.sweep.columns],
+            "rows": list(self.rows.rows),
+            "missing": list(self.missing),
+            "summary": self.summary,
+            "unmet": list(self.unmet),
+            "warnings": [warning.to_dict() for warning in self.warnings],
+        }
+
+    def to_json(self) -> str:
+        """Return the document as text: equal sweeps, equal text."""
+        return canonical_json(self.to_dict())
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV with a header; a value that is missing is empty."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        names = [column.name for column in self.sweep.columns]
+        writer.writerow(names)
+        writer.writerows([_shown(row[name]) for name in names] for row in self.rows.rows)
+        return text.getvalue()
+
+    def to_arrow(self) -> pa.Table:
+        """Return the rows as a table, a column each of :attr:`Sweep.columns`."""
+        import pyarrow as pa
+
+        types = {"number": pa.float64(), "whole": pa.int64(), "flag": pa.bool_(), "text": pa.string()}
+        schema = pa.schema([(column.name, types[column.type]) for column in self.sweep.columns])
+        return pa.Table.from_pylist(list(self.rows.rows), schema=schema)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows as a frame, a column each of :attr:`Sweep.columns`, the base first."""
+        import pandas as pd
+
+        columns = {
+            column.name: pd.Series([row[column.name] for row in self.rows.rows], dtype=_DTYPES[column.type])
+            for column in self.sweep.columns
+        }
+        return pd.DataFrame(columns)
+
+    def data(self, form: Form) -> bytes:
+        """Return what a file of a form holds: the rows, in JSON with all that is said of them."""
+        if form == "parquet":
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            sink = pa.BufferOutputStream()
+            pq.write_table(self.to_arrow(), sink)
+            return bytes(sink.getvalue())
+        return (self.to_csv() if form == "csv" else self.to_json()).encode()
+
+
+def _shown(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value

@@ -1,0 +1,160 @@
+"""One question asked under changed inputs: from a what-if file to a sweep whose cases can be answered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import ftplan
+from ftplan.errors import FtplanError
+from ftplan.io.documents import STANDARD_INPUT, Document
+from ftplan.io.fingerprint import sha256_of_data
+from ftplan.io.loading import Source
+from ftplan.io.plan_file import load_plan
+from ftplan.io.what_if_file import WhatIfModel, load_what_if
+from ftplan.planners.plan_inputs import sources_of
+from ftplan.what_if.axes import Axis
+from ftplan.what_if.cases import Case, Sweep, points_of
+from ftplan.what_if.columns import Column
+from ftplan.what_if.delta import Delta, Input
+from ftplan.what_if.expansion import ROLES, Expansion
+from ftplan.what_if.inputs import Inputs, Problems, Reader
+from ftplan.what_if.measures import Measure, measures_of
+from ftplan.what_if.question import Question, question_of
+
+__all__ = ["Case", "Column", "Sweep", "load_sweep"]
+
+#: More cases than this are a slip of the keyboard.
+MOST_CASES = 10_000_000
+
+
+def load_sweep(
+    source: Source,
+    *,
+    topology: Source | None = None,
+    cluster: Source | None = None,
+    stats: Source | None = None,
+    failure: Source | None = None,
+    spread: bool = False,
+    measures: list[str] | None = None,
+) -> Sweep:
+    """Read a what-if file with all that it names, and prepare it.
+
+    Parameters
+    ----------
+    source
+        A path (``-`` is standard input), or the document as a mapping. Paths in it are relative to its folder; in a
+        mapping, and on standard input, to the working folder.
+    topology, cluster, stats, failure
+        Inputs of the base instead of those that the file names.
+    spread
+        As ``spread: true`` in the file.
+    measures
+        What is measured, instead of what the file says.
+
+    Raises
+    ------
+    FtplanError
+        If the file or an input is wrong: before any case is answered.
+    """
+    loaded = load_what_if(source)
+    model, name = loaded.value, loaded.input.path or "what-if"
+    path = None if isinstance(source, Mapping) or os.fspath(source) == STANDARD_INPUT else Path(source)
+    reader, here = Reader(None if path is None else path.parent), Reader(None)
+    given: dict[str, Input] = {}
+    for role, instead in zip(ROLES, (topology, cluster, stats, failure), strict=True):
+        own = getattr(model.inputs, role)
+        if instead is not None:
+            given[role] = here.read(role, instead)
+        elif own is not None:
+            given[role] = reader.read(role, own)
+    try:
+        question = question_of(model.run, reader)
+        measured = measures_of(measures or model.measures, question.kind, evaluated=question.evaluates)
+    except FtplanError as error:
+        raise FtplanError(f"{name}: {error}") from None
+    spread = spread or model.inputs.spread
+    inputs = {_key(question.plan): _inputs(question.plan, given, spread, here)}
+    problems = Problems()
+    base = problems.of(inputs[_key(question.plan)])
+    expansion = Expansion(reader, base, question)
+    listed, axes = _cases(model, expansion, _columns(question, measured, ()), name)
+    for document in expansion.plans:
+        inputs.setdefault(document.sha256, _inputs(document, given, spread, here))
+    digest = [loaded.input.sha256, question.kind, *(measure.name for measure in measured), str(spread)]
+    digest += [*reader.fingerprints(), *here.fingerprints(), *expansion.fingerprints, ftplan.__version__]
+    digest += [str(item) for one in inputs.values() for item in one.fingerprints]
+    return Sweep(
+        name=model.name or Path(name).stem,
+        question=question,
+        measured=measured,
+        columns=_columns(question, measured, axes),
+        swept=tuple(column.name for axis in axes for column in axis.columns[: axis.swept]),
+        fingerprint=sha256_of_data(digest),
+        inputs=inputs,
+        listed=listed,
+        axes=axes,
+        warnings=loaded.warnings,
+        problems=problems,
+    )
+
+
+def _key(plan: Document | None) -> str:
+    return "" if plan is None else plan.sha256
+
+
+def _inputs(plan: Document | None, given: Mapping[str, Input], spread: bool, reader: Reader) -> Inputs:
+    """Return the inputs of the base; of a plan that is evaluated also those that it names, where none are given."""
+    if plan is None:
+        return Inputs(**given, spread=spread)  # type: ignore[arg-type]  # each role has what its field takes
+    made = load_plan(plan).value
+    sources = sources_of(made, given=given, name=plan.name)
+    read = {
+        role: source if role in given else reader.read(role, source)
+        for role, source in sources.items()
+        if source is not None
+    }
+    return Inputs(**read, spread=spread or bool(made.options.get("spread")))  # type: ignore[arg-type]
+
+
+def _cases(
+    model: WhatIfModel, expansion: Expansion, columns: tuple[Column, ...], name: str
+) -> tuple[tuple[tuple[str, Delta], ...], tuple[Axis, ...]]:
+    """Return the listed cases and the axes of the grid, whose columns differ from those of every sweep."""
+    taken = {column.name for column in columns} - {"algorithm"}
+    listed: list[tuple[str, Delta]] = []
+    axes: list[Axis] = []
+    place = ""
+    try:
+        for i, case in enumerate(model.cases):
+            place = f"cases[{i}]"
+            listed.append((case.id, expansion.delta(case)))
+        for i, axis in enumerate(model.grid):
+            place = f"grid[{i}]"
+            axes.append(expansion.axis(axis, taken))
+            taken.update(column.name for column in axes[-1].columns)
+        place, count = "grid", points_of(tuple(axes))
+        if count > MOST_CASES:
+            raise FtplanError(f"has {count:,} combinations, more than {MOST_CASES:,}")
+    except FtplanError as error:
+        raise FtplanError(f"{name}: {place}: {error}") from None
+    return tuple(listed), tuple(axes)
+
+
+def _columns(question: Question, measured: tuple[Measure, ...], axes: tuple[Axis, ...]) -> tuple[Column, ...]:
+    """Return the columns of the rows, in order."""
+    own = [column for axis in axes for column in axis.columns]
+    names = {column.name for column in own} | {measure.name for measure in measured}
+    of_plans = [] if question.evaluates else [Column("algorithm", "text"), Column("sense", "text")]
+    gap = [] if question.evaluates else [Column("gap", "number", "min", "share")]
+    return (
+        Column("case", "text"),
+        *own,
+        Column("status", "text"),
+        *(column for column in of_plans if column.name not in names),
+        *(Column(measure.name, "number", measure.sense, measure.unit) for measure in measured),
+        *(column for column in gap if column.name not in names),
+        *(Column(f"delta_{measure.name}", "number", measure.sense, measure.unit) for measure in measured),
+        Column("reason", "text"),
+    )

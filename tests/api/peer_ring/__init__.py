@@ -1,1 +1,0 @@
-"""Peer rings from files, and judged."""
