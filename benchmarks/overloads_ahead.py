@@ -27,8 +27,8 @@ import numpy as np
 from exact_allocation import houston
 from unseen_time import wikiticker
 
+from ftplan.model.key_group_state import even_ranges
 from ftplan.planners.scale_out.algorithms.alarming import alarming_threshold
-from ftplan.planners.scale_out.effects import even_ranges
 from ftplan.planners.scale_out.forecasting.forecast import Forecaster, forecaster
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, scores

@@ -152,7 +152,7 @@ def run(
 
     def ask(algorithm: str, limit_s: float) -> tuple[ftplan.Plan, float]:
         began = time.perf_counter()
-        plan = ftplan.plan("task-replication", problem, algorithm=algorithm, time_limit_s=limit_s, **budget)
+        plan = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, time_limit_s=limit_s, **budget)
         seconds = time.perf_counter() - began
         if plan.infeasible is not None and plan.infeasible.limit == "room on a node":
             raise NoRoomError(f"{name}: no replica finds a node")

@@ -46,7 +46,7 @@ def row(given: argparse.Namespace, algorithm: str, failure: str) -> None:
     assert problem.topology is not None
     began = time.perf_counter()
     plan = ftplan.plan(
-        "task-replication", problem, algorithm=algorithm, budget=given.budget, time_limit_s=given.time_limit
+        "replicate-tasks", problem, algorithm=algorithm, budget=given.budget, time_limit_s=given.time_limit
     )
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -34,7 +34,7 @@ def only_in() -> dict[str, list[str]]:
     for contract in _contracts():
         said = re.fullmatch(r".* only in (\w+)", str(contract["name"]))
         if said and isinstance(contract["forbidden_modules"], list):
-            packages[said[1]] = contract["forbidden_modules"]
+            packages.setdefault(said[1], []).extend(contract["forbidden_modules"])
     return packages
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.collected import POLLS
 from ftplan.io.collected.endpoint import Connection
+from ftplan.version import __version__
 
 if TYPE_CHECKING:
     from ftplan.io.collected.polling import CollectionSummary, Pace
@@ -55,7 +56,6 @@ def collect(
     OutputError
         If the disk fails.
     """
-    import ftplan
     from ftplan.io.collected.asking import Asking
     from ftplan.io.collected.collection_file import CollectionHead
     from ftplan.io.collected.endpoint import Endpoint
@@ -70,7 +70,7 @@ def collect(
     if endpoint.in_clear:
         say("warning: credentials go over the network unencrypted: use https [CREDENTIALS_IN_CLEAR]")
     head = CollectionHead(source, endpoint.url, pace.every_s, pace.now(), asked)
-    with AnswerJournal(output, head, ftplan.__version__) as journal:
+    with AnswerJournal(output, head, __version__) as journal:
         return keep_polling(poll, lambda: Asking(endpoint, journal, pace.now), pace, say)
 
 

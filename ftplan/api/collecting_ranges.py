@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ftplan.errors import FtplanError
 from ftplan.io.collected.endpoint import Connection
 from ftplan.io.documents import Source
+from ftplan.version import __version__
 
 if TYPE_CHECKING:
     from ftplan.io.collected.prometheus import RangeSummary
@@ -96,7 +97,6 @@ def collect_ranges(
     OutputError
         If the disk fails.
     """
-    import ftplan
     from ftplan.io.collected.collection_file import NAME, CollectionHead, head_of
     from ftplan.io.collected.endpoint import Endpoint
     from ftplan.io.collected.journal import AnswerJournal
@@ -126,5 +126,5 @@ def collect_ranges(
         old = None  # the journal says what is wrong
     options = options_of(queries, request.match, request.every_s, old)
     head = CollectionHead("prometheus", endpoint.url, request.every_s, request.now(), options)
-    with AnswerJournal(output, head, ftplan.__version__) as journal:
+    with AnswerJournal(output, head, __version__) as journal:
         return RangeAsking(endpoint, journal, queries, matchers, grid, request.now, say, tell).run()

@@ -123,7 +123,8 @@ def export_plan(
         If the plan holds no answer, is of a kind that the target does not take, an option is wrong or for another
         target, or the engine needs a name that nothing tells.
     """
-    from ftplan.planners.call_parameters import SOURCE, a_plan
+    from ftplan.io.options.parameters import SOURCE
+    from ftplan.planners.given_plan import a_plan
 
     if not isinstance(to, str) or to not in TARGETS:
         near = suggestion(to, TARGETS) if isinstance(to, str) else ""

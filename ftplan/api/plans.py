@@ -8,13 +8,14 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import SELECTORS, PlanSource, checked, quoted
+from ftplan.io.options.parameters import a_problem, call
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.assessments import Asked, Difference, Evaluation, Explanation, Verification, scored, with_failures
-from ftplan.planners.call_parameters import a_plan, a_problem, call
 from ftplan.planners.fail_under import limits_of, unmet_limits
+from ftplan.planners.given_plan import a_plan
 from ftplan.planners.judging import judge_envelope, unknown_objective
 from ftplan.planners.kind import KINDS, kind_of
 from ftplan.planners.plan_inputs import load_inputs, stale_inputs
@@ -34,7 +35,7 @@ def plan(
     Parameters
     ----------
     command
-        The command (``allocate-checkpoints``) or the kind of plan (``checkpoint-allocation``).
+        The command (``allocate-checkpoints``) or the kind of plan (``allocate-checkpoints``).
     problem
         The inputs, as ``ftplan.load`` returns them.
     algorithm

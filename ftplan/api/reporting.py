@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-import ftplan
 from ftplan.errors import FtplanError
 from ftplan.io.documents import read_document
 from ftplan.io.loading import Source, load
@@ -21,6 +20,7 @@ from ftplan.planners.assessments import Evaluation
 from ftplan.planners.kind import KINDS, kind_of
 from ftplan.reports.document import OtherDocument, PlanDocument
 from ftplan.reports.page import MAX_TASKS, MOST_CELLS, page
+from ftplan.version import __version__
 
 Reported = Plan | Evaluation | Source
 _EVALUATION = "ftplan/evaluation"
@@ -73,7 +73,7 @@ def report(
     if isinstance(max_tasks, bool) or not isinstance(max_tasks, int) or not 0 <= max_tasks <= MOST_CELLS:
         raise FtplanError(f"report: max_tasks: {quoted(max_tasks)} is no whole number from 0 to {MOST_CELLS:,}")
     given = {"topology": topology, "cluster": cluster}
-    return page([_document(item, given) for item in listed], ftplan.__version__, title, max_tasks)
+    return page([_document(item, given) for item in listed], __version__, title, max_tasks)
 
 
 def _document(item: Any, given: Mapping[str, Source | None]) -> PlanDocument | OtherDocument:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import ftplan
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.loading import Source
 from ftplan.io.loading import load as load_inputs
@@ -19,6 +18,7 @@ from ftplan.model.load_measures import MEASURES, Measure
 from ftplan.model.measures.key_group_series import key_group_series
 from ftplan.model.measures.stats_summary import StatsSummary, summarise
 from ftplan.model.statistics import Manifest
+from ftplan.version import __version__
 
 
 def compute_stats(
@@ -73,7 +73,7 @@ def compute_stats(
             folder=Path(folder),
             topology=job,
             progress=progress,
-            tool_version=ftplan.__version__,
+            tool_version=__version__,
         )
 
 

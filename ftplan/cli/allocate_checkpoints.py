@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ftplan.cli import planning
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 
 
 @planning.command(
-    CHECKPOINT_ALLOCATION,
+    ALLOCATE_CHECKPOINTS,
     default="correlated, safe at any size",
     changes="moves checkpoints",
     picture="the copies on each node",
@@ -24,4 +24,4 @@ def command(**given: Any) -> int:
     --threshold (0 if not given) of a fresh plan, or --max-moves or --max-bytes is reached. What breaks a rule is
     mended first. Without these options the plan is a fresh one.
     """
-    return planning.answered(CHECKPOINT_ALLOCATION, planning.planned(CHECKPOINT_ALLOCATION, given), given)
+    return planning.answered(ALLOCATE_CHECKPOINTS, planning.planned(ALLOCATE_CHECKPOINTS, given), given)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ftplan.cli import planning
-from ftplan.model.kinds import TASK_REPLICATION
+from ftplan.model.kinds import REPLICATE_TASKS
 
 
 @planning.command(
-    TASK_REPLICATION,
+    REPLICATE_TASKS,
     default="structure-aware, safe at any size",
     changes="starts or stops replicas",
     algorithm_after="target",
@@ -24,4 +24,4 @@ def command(**given: Any) -> int:
     probabilities. With a cluster each replica gets a node outside its primary's zone.
     """
     given["curve"] = given["curve"] or given["plot"] is not None
-    return planning.answered(TASK_REPLICATION, planning.planned(TASK_REPLICATION, given), given)
+    return planning.answered(REPLICATE_TASKS, planning.planned(REPLICATE_TASKS, given), given)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import ftplan
 from ftplan.errors import FtplanError
 from ftplan.model.plan import InputFile, Warn, finite
+from ftplan.version import __version__
 
 if TYPE_CHECKING:
     from ftplan.costs.calibrate import Fitted
@@ -139,7 +139,7 @@ class Calibration:
             document["error"] = _known({**shares, "held_out_by": accuracy.by})
         return document | {
             "model": MODEL,
-            "tool_version": ftplan.__version__,
+            "tool_version": __version__,
             "inputs": [{"role": item.role, "path": item.path, "sha256": item.sha256} for item in self.inputs],
             "warnings": [{"code": item.code, "message": item.message} for item in self.warnings],
         }

@@ -70,7 +70,7 @@ _ROWS = (
         "which brokers keep each changelog partition, which of them leads by preference, and in which log directory",
         "where Kafka Streams runs tasks and standbys (num.standby.replicas and rack.aware.assignment.* choose), in "
         "which order partitions move, nor within the JSON how fast: the throttle is an option of the command",
-        ("checkpoint-allocation",),
+        ("allocate-checkpoints",),
         ("broker_map", "application_id", "topic", "log_dir", "bandwidth"),
     ),
     Target(
@@ -90,7 +90,7 @@ _ROWS = (
         "from the pods of their operator",
         "which pod runs which task: the pods of a workload are alike, so that one task and its own replica cannot be "
         "kept apart where others of the operator may meet; nor anything about pods that run already",
-        ("task-replication", "checkpoint-allocation"),
+        ("replicate-tasks", "allocate-checkpoints"),
         ("host_map", "workload", "host_label", "zone_label"),
     ),
     Target(
@@ -114,7 +114,7 @@ _ROWS = (
         "their cores, operator by operator",
         "on which TaskManager a task runs or a copy of its state lies, in which order tasks restart, which key groups "
         "a task has, nor active replicas of tasks: it has none",
-        ("checkpoint-allocation", "task-replication", "recovery-schedule", "drain-schedule", "scale-out"),
+        ("allocate-checkpoints", "replicate-tasks", "recovery-schedule", "drain-schedule", "scale-out"),
     ),
     Target(
         "csv",

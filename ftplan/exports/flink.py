@@ -12,10 +12,10 @@ from typing import Any
 
 from ftplan.exports import TARGETS
 from ftplan.exports.export import Export, scaled_of, title_of, yaml_text
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
-from ftplan.planners.scale_out.effects import even_ranges
 
 #: What any Flink job can have at most.
 MOST_PARALLELISM = 32_768
@@ -151,8 +151,8 @@ def _task(item: Mapping[str, Any]) -> str:
 
 
 _OF_KIND = {
-    "checkpoint-allocation": _checkpoints,
-    "task-replication": _replicas,
+    "allocate-checkpoints": _checkpoints,
+    "replicate-tasks": _replicas,
     "recovery-schedule": _recovery,
     "drain-schedule": _drain,
 }

@@ -92,7 +92,7 @@ def _standbys(plan: Plan, problem: Problem) -> dict[str, _Standbys]:
     body = plan.plan or {}
     standbys: defaultdict[str, _Standbys] = defaultdict(_Standbys)
     placed = problem.cluster.placement if problem.cluster is not None else None
-    if plan.kind == "task-replication":
+    if plan.kind == "replicate-tasks":
         for item in body["replicas"]:
             standbys[item["operator"]].pods[item.get("node")] += 1
         for operator in standbys:

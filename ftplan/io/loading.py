@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
+from ftplan.io.options.parameters import call
 from ftplan.io.placement_checks import read_placement
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import Loaded
@@ -21,7 +22,6 @@ from ftplan.model.failure import Failure
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.topology import Topology
-from ftplan.planners.call_parameters import call
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from ftplan.io.fields import FileModel, Version
 from ftplan.io.objective_model import ObjectiveModel
 from ftplan.io.plan_body import body_of
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.kinds import Kind
+from ftplan.model.kinds import FORMER, Kind
 from ftplan.model.plan import FORMAT, Infeasible, InputFile, Objective, Plan, Status, Warn
 
 
@@ -77,6 +77,11 @@ def load_plan(source: Source) -> Loaded[Plan]:
     document = read_document(source, "plan")
     value = check_envelope(document, FORMAT)
     refuse_not_finite(value, document.name)
+    former = str(value.get("kind"))
+    if former in FORMER:
+        raise FtplanError(
+            f"{document.name}: kind: {former!r} is now {FORMER[former]!r}; the rest of the plan is as it was"
+        )
     model = validate(PlanModel, value, document.name)
     warnings, ignored = ignored_keys(PlanModel, value, document.name)
     body = body_of(model.kind)

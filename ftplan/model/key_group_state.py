@@ -24,3 +24,12 @@ def key_group_state(operator: Operator, series: KeyGroupSeries | None) -> FloatA
         known = ~np.isnan(measured) & (group >= 0) & (group < state.size)
         state[group[known]] = measured[known]
     return state
+
+
+def even_ranges(key_groups: int, parallelism: int) -> tuple[tuple[int, int], ...]:
+    """Return the first and last key group of each task where these are divided by number, as engines do.
+
+    Key group g is with task floor(g * parallelism / key_groups).
+    """
+    first = -(-np.arange(parallelism + 1) * key_groups // parallelism)
+    return tuple((a, b - 1) for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 Kind = Literal[
-    "checkpoint-allocation",
-    "task-replication",
+    "allocate-checkpoints",
+    "replicate-tasks",
     "recovery-schedule",
     "rebalance",
     "peer-ring",
@@ -16,6 +17,10 @@ Kind = Literal[
 ]
 #: What the field ``kind`` of a plan file may say.
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+#: What kinds were called before they had their command's name.
+FORMER: Mapping[str, Kind] = {"checkpoint-allocation": "allocate-checkpoints", "task-replication": "replicate-tasks"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +61,19 @@ class KindRow:
         return f"ftplan.planners.{self.command.replace('-', '_')}"
 
 
-CHECKPOINT_ALLOCATION = KindRow(
-    "checkpoint-allocation",
+ALLOCATE_CHECKPOINTS = KindRow(
+    "allocate-checkpoints",
     "allocate-checkpoints",
     "assignments",
     needs=("topology", "cluster", "stats"),
-    plans=(("current", "checkpoint-allocation"),),
+    plans=(("current", "allocate-checkpoints"),),
     files=("costs",),
 )
-TASK_REPLICATION = KindRow(
-    "task-replication",
+REPLICATE_TASKS = KindRow(
+    "replicate-tasks",
     "replicate-tasks",
     "replicas",
-    plans=(("current", "task-replication"),),
+    plans=(("current", "replicate-tasks"),),
     files=("costs",),
     answers_failure=True,
     fail_replaces_scenarios=True,
@@ -77,7 +82,7 @@ RECOVERY_SCHEDULE = KindRow(
     "recovery-schedule",
     "recovery-schedule",
     "steps",
-    plans=(("replicas", "task-replication"), ("checkpoints", "checkpoint-allocation")),
+    plans=(("replicas", "replicate-tasks"), ("checkpoints", "allocate-checkpoints")),
     files=("costs",),
     answers_failure=True,
 )
@@ -86,7 +91,7 @@ DRAIN_SCHEDULE = KindRow(
     "drain-schedule",
     "rounds",
     needs=("topology", "cluster"),
-    plans=(("replicas", "task-replication"), ("checkpoints", "checkpoint-allocation")),
+    plans=(("replicas", "replicate-tasks"), ("checkpoints", "allocate-checkpoints")),
     files=("costs",),
 )
 REBALANCE = KindRow(
@@ -94,7 +99,7 @@ REBALANCE = KindRow(
     "rebalance",
     "moves",
     needs=("topology", "cluster", "stats"),
-    plans=(("checkpoints", "checkpoint-allocation"),),
+    plans=(("checkpoints", "allocate-checkpoints"),),
     files=("costs",),
 )
 
@@ -103,7 +108,7 @@ SCALE_OUT = KindRow(
     "scale-out",
     "operators",
     needs=("topology", "stats"),
-    plans=(("checkpoints", "checkpoint-allocation"),),
+    plans=(("checkpoints", "allocate-checkpoints"),),
     files=("costs", "rules"),
     tables=("key_log",),
 )
@@ -119,8 +124,8 @@ PEER_RING = KindRow(
 )
 
 ROWS: tuple[KindRow, ...] = (
-    CHECKPOINT_ALLOCATION,
-    TASK_REPLICATION,
+    ALLOCATE_CHECKPOINTS,
+    REPLICATE_TASKS,
     RECOVERY_SCHEDULE,
     DRAIN_SCHEDULE,
     REBALANCE,

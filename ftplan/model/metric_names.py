@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ftplan.model.kinds import (
-    CHECKPOINT_ALLOCATION,
+    ALLOCATE_CHECKPOINTS,
     DRAIN_SCHEDULE,
     PEER_RING,
     REBALANCE,
     RECOVERY_SCHEDULE,
+    REPLICATE_TASKS,
     SCALE_OUT,
-    TASK_REPLICATION,
 )
 
 
@@ -28,9 +28,9 @@ class Metric:
     meaning: str
 
 
-_ALLOCATION = CHECKPOINT_ALLOCATION.name
+_ALLOCATION = ALLOCATE_CHECKPOINTS.name
 _SCHEDULE = RECOVERY_SCHEDULE.name
-_REPLICATION = TASK_REPLICATION.name
+_REPLICATION = REPLICATE_TASKS.name
 _DRAIN = DRAIN_SCHEDULE.name
 _REBALANCE = REBALANCE.name
 _SCALE_OUT = SCALE_OUT.name

@@ -172,7 +172,7 @@ class Plan:
     Attributes
     ----------
     kind
-        Which question it answers, for instance ``checkpoint-allocation``.
+        Which question it answers, for instance ``allocate-checkpoints``.
     plan
         What the kind prescribes; None without an answer.
     algorithm

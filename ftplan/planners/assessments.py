@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import ftplan
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.metric_names import metrics_of
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
 from ftplan.model.violation import Violation
+from ftplan.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Evaluation:
         return {
             "format": "ftplan/evaluation",
             "format_version": "1.0",
-            "tool_version": ftplan.__version__,
+            "tool_version": __version__,
             "kind": self.kind,
             "inputs": [item.to_dict() for item in self.inputs],
             "failures": list(self.failures),

@@ -11,11 +11,11 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.io.fingerprint import sha256_of_bytes
 from ftplan.io.plan_file import load_plan
 from ftplan.model.cluster import Cluster
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION, SCALE_OUT, TASK_REPLICATION, KindRow, row
+from ftplan.model.key_group_state import even_ranges
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS, REPLICATE_TASKS, SCALE_OUT, KindRow, row
 from ftplan.model.plan import FORMAT, FORMAT_VERSION, InputFile, Plan
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Operator, Topology
-from ftplan.planners.scale_out.effects import even_ranges
 
 #: The nodes of the copies of each key group, by operator.
 Copies = Mapping[str, tuple[tuple[str, ...], ...]]
@@ -32,7 +32,7 @@ class Replica:
 def replicas(
     given: Any, graph: TaskGraph, cluster: Cluster | None, option: str = "replicas", anywhere: bool = False
 ) -> tuple[tuple[Replica, ...], InputFile | None]:
-    """Return the active replicas of a task-replication plan, else those of the cluster's placement, by task.
+    """Return the active replicas of a replicate-tasks plan, else those of the cluster's placement, by task.
 
     A scale-out adds its prepared backups to those of the placement. *option* is what took the plan: messages name it,
     and the input has its role. *anywhere*: the nodes of a plan do not matter, and there may be no cluster that knows
@@ -46,7 +46,7 @@ def replicas(
     by_task: dict[int, Replica] = {}
     if given is None:
         return _placed_replicas(graph, cluster), None
-    entries, name, file, kind = main_table(given, option, TASK_REPLICATION, SCALE_OUT)
+    entries, name, file, kind = main_table(given, option, REPLICATE_TASKS, SCALE_OUT)
     if kind is SCALE_OUT:
         backups = _prepared_backups(entries, name, graph, cluster, anywhere)
         standing = {item.task: item for item in (*backups, *_placed_replicas(graph, cluster))}
@@ -122,7 +122,7 @@ def checkpoint_copies(
     placed = cluster.placement.checkpoints if cluster is not None and cluster.placement is not None else {}
     if given is None:
         return placed, None
-    entries, name, file, _ = main_table(given, option, CHECKPOINT_ALLOCATION)
+    entries, name, file, _ = main_table(given, option, ALLOCATE_CHECKPOINTS)
     by_group: dict[str, list[tuple[str, ...] | None]] = {}
     for number, item in enumerate(entries):
         place = f"{name}: plan.assignments[{number}]"

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 #: The kinds that can be planned, each with the object that stands for it.
 KINDS: Mapping[str, str] = {
-    "checkpoint-allocation": "ftplan.planners.allocate_checkpoints.kind:KIND",
+    "allocate-checkpoints": "ftplan.planners.allocate_checkpoints.kind:KIND",
     "drain-schedule": "ftplan.planners.drain_schedule.kind:KIND",
     "peer-ring": "ftplan.planners.peer_ring.kind:KIND",
     "rebalance": "ftplan.planners.rebalance.kind:KIND",
     "recovery-schedule": "ftplan.planners.recovery_schedule.kind:KIND",
+    "replicate-tasks": "ftplan.planners.replicate_tasks.kind:KIND",
     "scale-out": "ftplan.planners.scale_out.kind:KIND",
-    "task-replication": "ftplan.planners.replicate_tasks.kind:KIND",
 }
 
 

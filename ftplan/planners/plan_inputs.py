@@ -16,7 +16,7 @@ from ftplan.model import kinds
 from ftplan.model.plan import InputFile, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import Violation
-from ftplan.planners.call_parameters import a_plan
+from ftplan.planners.given_plan import a_plan
 from ftplan.planners.kind import KINDS, kind_of
 
 ROLES = ("topology", "cluster", "stats", "failure")

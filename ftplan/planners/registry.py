@@ -10,6 +10,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model import kinds
+from ftplan.model.kinds import FORMER
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Row:
 ROWS: tuple[Row, ...] = (
     Row(
         name="baseline",
-        kind="checkpoint-allocation",
+        kind="allocate-checkpoints",
         function="ftplan.planners.allocate_checkpoints.algorithms.baseline:baseline",
         exact=False,
         guarantee="none: random, never on the primary's node, copies on different nodes",
@@ -45,7 +46,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="even",
-        kind="checkpoint-allocation",
+        kind="allocate-checkpoints",
         function="ftplan.planners.allocate_checkpoints.algorithms.even:even",
         exact=False,
         guarantee="at most ceil(copies / nodes) copies on a node; random within that",
@@ -53,7 +54,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="correlated",
-        kind="checkpoint-allocation",
+        kind="allocate-checkpoints",
         function="ftplan.planners.allocate_checkpoints.algorithms.correlated:correlated",
         exact=False,
         guarantee="optimal without a balance rule; heuristic with one",
@@ -62,7 +63,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="exact",
-        kind="checkpoint-allocation",
+        kind="allocate-checkpoints",
         function="ftplan.planners.allocate_checkpoints.algorithms.exact:exact",
         exact=True,
         guarantee="optimal, or the proven gap at the time limit",
@@ -119,7 +120,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="greedy",
-        kind="task-replication",
+        kind="replicate-tasks",
         function="ftplan.planners.replicate_tasks.algorithms.greedy:greedy",
         exact=False,
         guarantee="none: the tasks whose single failure costs most, no look at MC-trees; improved with a cluster",
@@ -127,7 +128,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="dynamic-programming",
-        kind="task-replication",
+        kind="replicate-tasks",
         function="ftplan.planners.replicate_tasks.algorithms.dynamic_programming:dynamic_programming",
         exact=True,
         guarantee="optimal; refuses more MC-trees than it can take",
@@ -135,7 +136,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="structure-aware",
-        kind="task-replication",
+        kind="replicate-tasks",
         function="ftplan.planners.replicate_tasks.algorithms.structure_aware:structure_aware",
         exact=False,
         guarantee="none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes",
@@ -144,7 +145,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         name="exact",
-        kind="task-replication",
+        kind="replicate-tasks",
         function="ftplan.planners.replicate_tasks.algorithms.exact:exact",
         exact=True,
         guarantee="optimal, or the proven gap at the time limit",
@@ -252,6 +253,8 @@ def row(command: str, name: str | None) -> Row:
     """
     candidates = rows(command)
     if not candidates:
+        if command in FORMER:
+            raise FtplanError(f"kind of plan {command!r}: is now {FORMER[command]!r}")
         known = sorted({r.command for r in ROWS})
         raise FtplanError(f"unknown kind of plan {command!r}{suggestion(command, known)}: one of {', '.join(known)}")
     for candidate in candidates:

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
-import ftplan
 from ftplan.errors import FtplanError, OutputError
 from ftplan.io.documents import display_name
+from ftplan.version import __version__
 from ftplan.what_if.outcome import Outcome
 
 FORMAT = "ftplan/what-if-journal"
@@ -46,7 +46,7 @@ class Journal:
         """
         self.path, self.name = path, display_name(path)
         self.done: dict[int, Outcome] = {}
-        header = {"format": FORMAT, "tool_version": ftplan.__version__, "fingerprint": fingerprint, "cases": cases}
+        header = {"format": FORMAT, "tool_version": __version__, "fingerprint": fingerprint, "cases": cases}
         try:
             self._file: IO[bytes] = path.open("a+b")
         except OSError as error:

@@ -10,13 +10,14 @@ from ftplan.api.plans import evaluate, plan
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import Document
 from ftplan.io.options.fields import Check, checked
+from ftplan.io.options.parameters import CALLS
 from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_file import RunModel
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.assessments import Evaluation
-from ftplan.planners.call_parameters import CALLS, a_plan
+from ftplan.planners.given_plan import a_plan
 from ftplan.planners.kind import KINDS, kind_of
 from ftplan.what_if.inputs import Reader
 

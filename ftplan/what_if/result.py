@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-import ftplan
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn, canonical_json
+from ftplan.version import __version__
 from ftplan.what_if.runner import Rows
 from ftplan.what_if.summary import Asked, summary, unmet_limits
 
@@ -79,7 +79,7 @@ class SweepResult:
         return {
             "format": "ftplan/what-if-result",
             "format_version": "1.0",
-            "tool_version": ftplan.__version__,
+            "tool_version": __version__,
             "name": self.sweep.name,
             "command": self.sweep.command,
             "kind": self.sweep.kind,

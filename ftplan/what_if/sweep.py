@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import ftplan
 from ftplan.errors import FtplanError
 from ftplan.io.documents import STANDARD_INPUT, Document
 from ftplan.io.fingerprint import sha256_of_data
@@ -14,6 +13,7 @@ from ftplan.io.loading import Source
 from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_file import WhatIfModel, load_what_if
 from ftplan.planners.plan_inputs import sources_of
+from ftplan.version import __version__
 from ftplan.what_if.axes import Axis
 from ftplan.what_if.cases import Case, Sweep, points_of
 from ftplan.what_if.columns import Column
@@ -83,7 +83,7 @@ def load_sweep(
     for document in expansion.plans:
         inputs.setdefault(document.sha256, _inputs(document, given, spread, here))
     digest = [loaded.input.sha256, question.kind, *(measure.name for measure in measured), str(spread)]
-    digest += [*reader.fingerprints(), *here.fingerprints(), *expansion.fingerprints, ftplan.__version__]
+    digest += [*reader.fingerprints(), *here.fingerprints(), *expansion.fingerprints, __version__]
     digest += [str(item) for one in inputs.values() for item in one.fingerprints]
     return Sweep(
         name=model.name or Path(name).stem,

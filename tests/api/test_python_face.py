@@ -29,7 +29,7 @@ def test_paths_dicts_pandas_and_arrow_give_the_same_plan(problem: ftplan.Problem
     expected = ftplan.plan("allocate-checkpoints", problem).plan
     for key_groups in (table, table.to_pandas(), table.to_pylist()):
         given = ftplan.load(topology=topology, cluster=cluster, stats={"manifest": manifest, "key_groups": key_groups})
-        assert ftplan.plan("checkpoint-allocation", given).plan == expected
+        assert ftplan.plan("allocate-checkpoints", given).plan == expected
 
 
 def test_a_written_plan_reads_back_as_the_same_bytes(problem: ftplan.Problem, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_plan_made_by_hand_is_evaluated_and_verified(problem: ftplan.Problem) 
     document = {
         "format": "ftplan/plan",
         "format_version": "1.0",
-        "kind": "checkpoint-allocation",
+        "kind": "allocate-checkpoints",
         "plan": {"assignments": bare},
     }
     made = load_plan(document).value
@@ -230,7 +230,7 @@ def test_diff_of_two_copies_moves_only_what_differs(problem: ftplan.Problem) -> 
         from ftplan.io.plan_file import load_plan
 
         assignments = [{"operator": "alerts", "key_group": g, "checkpoints": nodes} for g, nodes in enumerate(groups)]
-        document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation"}
+        document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "allocate-checkpoints"}
         return load_plan({**document, "plan": {"assignments": assignments}}).value
 
     found = diff(made(["n3", "n4"], ["n5"], ["n3"]), made(["n4", "n5"], ["n5", "n6"]), problem)

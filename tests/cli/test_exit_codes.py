@@ -60,7 +60,7 @@ def test_existing_output_is_refused_before_any_work_and_kept(ftplan: Run, projec
     assert ftplan(*PLAN, "-o", "plan.json").returncode == 2
     assert (project / "plan.json").read_text() == "mine"
     assert ftplan(*PLAN, "-o", "plan.json", "--force", "-q").returncode == 0
-    assert json.loads((project / "plan.json").read_text())["kind"] == "checkpoint-allocation"
+    assert json.loads((project / "plan.json").read_text())["kind"] == "allocate-checkpoints"
 
 
 def test_file_output_leaves_standard_output_empty(ftplan: Run, project: Path) -> None:

@@ -76,7 +76,7 @@ def by_hand(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def allocation(*copies: list[str]) -> dict[str, Any]:
     items = [{"operator": "counts", "key_group": i, "checkpoints": nodes} for i, nodes in enumerate(copies)]
-    return by_hand("checkpoint-allocation", {"assignments": items})
+    return by_hand("allocate-checkpoints", {"assignments": items})
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "failover"])
@@ -195,7 +195,7 @@ def test_kubernetes_could_place_the_plan_by_its_own_patches(data: st.DataObject)
     operator = {"id": "o", "parallelism": len(active)}
     topology = {"format": "ftplan/topology", "format_version": "1.0", "operators": [operator], "edges": []}
     replicas = [{"operator": "o", "index": i, "node": host} for i, host in zip(sorted(tasks), hosts, strict=True)]
-    plan = by_hand("task-replication", {"replicas": replicas})
+    plan = by_hand("replicate-tasks", {"replicas": replicas})
     cluster = cluster_of(list(zone_of.items()), active)
     export = ftplan.export_plan(plan, "kubernetes", topology=topology, cluster=cluster)
     (document,) = yaml.safe_load_all(export.text)
@@ -232,7 +232,7 @@ PATCH = {
 @settings(max_examples=40, deadline=None)
 @given(st.from_regex(r"\A[A-Za-z0-9._-]{1,90}\Z"), st.from_regex(r"\A[A-Za-z0-9._-]{1,12}\Z"))
 def test_any_id_gives_names_that_kubernetes_takes_and_text_that_stays_text(operator: str, node: str) -> None:
-    plan = by_hand("task-replication", {"replicas": [{"operator": operator, "index": 0, "node": node}]})
+    plan = by_hand("replicate-tasks", {"replicas": [{"operator": operator, "index": 0, "node": node}]})
     export = ftplan.export_plan(plan, "kubernetes")
     (document,) = yaml.safe_load_all(export.text)
     jsonschema.validate(document, PATCH)
@@ -407,8 +407,8 @@ def test_the_same_plan_gives_the_same_bytes() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_taken_or_refused_with_who_takes_it(kind: str, target: str) -> None:
     bodies: dict[str, dict[str, Any]] = {
-        "checkpoint-allocation": {"assignments": [{"operator": "o", "key_group": 0, "checkpoints": ["1"]}]},
-        "task-replication": {"replicas": [{"operator": "o", "index": 0, "node": None}]},
+        "allocate-checkpoints": {"assignments": [{"operator": "o", "key_group": 0, "checkpoints": ["1"]}]},
+        "replicate-tasks": {"replicas": [{"operator": "o", "index": 0, "node": None}]},
         "recovery-schedule": {"steps": [{"at_s": 0, "recover": [{"operator": "o", "index": 0}]}]},
         "drain-schedule": {"rounds": [{"nodes": ["a", "b"]}]},
         "rebalance": {"moves": [{"operator": "o", "key_group": 0, "from": "a", "to": "b"}]},

@@ -199,7 +199,7 @@ def _plan(number: int, case: Case, random: Random, limit_s: float) -> Judged:
     for selector in random.sample(SELECTORS, 2):
         found.step(f"explain {selector}", lambda selector=selector: explain(plan, problem, selector).to_json())
     uses = {
-        "checkpoint-allocation": [
+        "allocate-checkpoints": [
             ("allocate-checkpoints", "current"),
             ("recovery-schedule", "checkpoints"),
             ("drain-schedule", "checkpoints"),
@@ -207,7 +207,7 @@ def _plan(number: int, case: Case, random: Random, limit_s: float) -> Judged:
             ("scale-out", "checkpoints"),
         ],
         "peer-ring": [("peer-ring", "current")],
-        "task-replication": [
+        "replicate-tasks": [
             ("replicate-tasks", "current"),
             ("recovery-schedule", "replicas"),
             ("drain-schedule", "replicas"),

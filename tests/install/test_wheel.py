@@ -62,7 +62,7 @@ def test_the_python_face_works(installed: Callable[[str], Installed], job: Path)
         "print(ftplan.plan('allocate-checkpoints', problem, algorithm='even').kind)"
     )
     done = installed(OWN).run("python", "-c", code, cwd=job)
-    assert (done.returncode, done.stdout) == (0, "checkpoint-allocation\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "allocate-checkpoints\n"), done.stderr
 
 
 def test_nothing_is_compiled_to_install_it(wheel: Path) -> None:

@@ -24,7 +24,7 @@ from tests.io import examples
 EVALUATION = {
     "format": "ftplan/evaluation",
     "format_version": "1.0",
-    "kind": "checkpoint-allocation",
+    "kind": "allocate-checkpoints",
     "tool_version": "0.1.0",
     "inputs": [{"role": "plan", "path": "plan.json", "sha256": "00"}],
     "failures": ["zone:rack-a", "task:join/3"],

@@ -75,7 +75,7 @@ def plan(**changes: Any) -> dict[str, Any]:
     document: dict[str, Any] = {
         "format": "ftplan/plan",
         "format_version": "1.0",
-        "kind": "checkpoint-allocation",
+        "kind": "allocate-checkpoints",
         "plan": {"assignments": [{"operator": "join", "key_group": 0, "primary": "n1", "checkpoints": ["n2"]}]},
     }
     document.update(copy.deepcopy(changes))

@@ -20,8 +20,8 @@ from ftplan.cli.kind_options import parameter_of
 from ftplan.cli.main import cli, run
 from ftplan.io.configuration import find_configuration
 from ftplan.io.options.fields import flag
+from ftplan.io.options.parameters import CALLS
 from ftplan.model import kinds
-from ftplan.planners.call_parameters import CALLS
 from ftplan.planners.kind import KINDS, kind_of
 from ftplan.planners.registry import rows
 
@@ -149,7 +149,7 @@ def held(error: pytest.ExceptionInfo[ftplan.FtplanError], name: str) -> None:
 @pytest.mark.parametrize(("kind", "name"), [(k, n) for k, defaults in DEFAULTS.items() for n in defaults])
 def test_wrong_options_of_plans(kind: str, name: str, small: ftplan.Problem) -> None:
     for value in wrong_values(name):
-        if kind == "checkpoint-allocation" and name == "fail":
+        if kind == "allocate-checkpoints" and name == "fail":
             continue
         with pytest.raises(ftplan.FtplanError) as error:
             ftplan.plan(COMMANDS[kind], small, **{name: value})
@@ -242,9 +242,9 @@ def test_plans_record_every_option_and_verify_reads_it_back(
     kind: str, small: ftplan.Problem, figure_2: ftplan.Problem
 ) -> None:
     asked_for: dict[str, dict[str, Any]] = {
-        "checkpoint-allocation": {"copies": 2, "objective": "correlation", "balance": 0.5, "capacity_per_core": 3.0},
+        "allocate-checkpoints": {"copies": 2, "objective": "correlation", "balance": 0.5, "capacity_per_core": 3.0},
         "recovery-schedule": {"max_cpu": 0.7, "horizon": 900.0, "samples": 7, "prefetch": False},
-        "task-replication": {"budget": 3, "weight": "priority", "fail": ["operator:p01"]},
+        "replicate-tasks": {"budget": 3, "weight": "priority", "fail": ["operator:p01"]},
         "drain-schedule": {"max": 2, "keep_copies": "none", "nodes": ["operator:p01"], "restart_s": 60.0},
         "rebalance": {"tolerance": 0.9, "band": "0.4-0.6", "remove": ["n6"], "overload": 2.0, "capacity_per_core": 3.0},
         "scale-out": {

@@ -24,9 +24,9 @@ def body(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (plan(kind="checkpoints"), "kind: expected 'checkpoint-allocation', 'task-replication', 'recovery-schedule', "
+        (plan(kind="checkpoints"), "kind: expected 'allocate-checkpoints', 'replicate-tasks', 'recovery-schedule', "
          "'rebalance', 'peer-ring', 'scale-out' or 'drain-schedule', got 'checkpoints' "
-         "(did you mean 'checkpoint-allocation'?)"),
+         "(did you mean 'allocate-checkpoints'?)"),
         (plan(plan=None), "plan: is null, but the status is not infeasible or no-plan-in-time"),
         (plan(plan=[]), "plan: expected a mapping, got a list"),
         (plan(plan={}), "plan.assignments: is missing"),
@@ -112,7 +112,7 @@ rows = st.fixed_dictionaries(
 )
 plans = st.builds(
     Plan,
-    kind=st.just("checkpoint-allocation"),
+    kind=st.just("allocate-checkpoints"),
     plan=st.fixed_dictionaries({"assignments": st.lists(rows, max_size=3), "more": data}),
     algorithm=st.none() | text,
     status=st.sampled_from(["optimal", "feasible"]),
@@ -140,7 +140,7 @@ def test_evaluation() -> None:
     document = {
         "format": "ftplan/evaluation",
         "format_version": "1.0",
-        "kind": "checkpoint-allocation",
+        "kind": "allocate-checkpoints",
         "failures": ["zone:rack-a"],
         "metrics": [{"name": "usable", "value": None, "sense": "max", "unit": "share"}],
     }

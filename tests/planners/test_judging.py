@@ -135,7 +135,7 @@ def test_envelopes(case: Any, tmp_path: Path) -> None:
     assert set(codes(replace(plan, summary=after), problem)) == {"SUMMARY_DIFFERS"}
     assert codes(replace(plan, summary={}), problem) == []
     hand = by_hand(plan)
-    assert codes(hand, problem, fail=["operator:clicks"] if plan.kind == "task-replication" else ()) == []
+    assert codes(hand, problem, fail=["operator:clicks"] if plan.kind == "replicate-tasks" else ()) == []
 
 
 def test_changes_of_replicas(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_schedule_made_by_hand_under_a_given_failure(
     assert "nothing fails" in capsys.readouterr().err
 
 
-def test_a_checkpoint_allocation_answers_no_failure(tmp_path: Path) -> None:
+def test_an_allocation_answers_no_failure(tmp_path: Path) -> None:
     plan, problem = checkpoint(tmp_path)
     found = verify(plan, problem, fail=["zone:b"])
     assert found.valid

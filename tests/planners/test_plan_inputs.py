@@ -40,7 +40,7 @@ def test_a_plan_names_its_inputs(folder: Path) -> None:
 
 
 def test_what_is_given_wins_over_what_the_plan_names_and_that_over_defaults(folder: Path) -> None:
-    plan = ftplan.plan("task-replication", ftplan.load(topology="topology.yaml"), budget=1)
+    plan = ftplan.plan("replicate-tasks", ftplan.load(topology="topology.yaml"), budget=1)
     for name in ("given", "default"):
         shutil.copy("topology.yaml", f"{name}.yaml")
     assert names(load_inputs(plan, defaults={"topology": "default.yaml"})) == {"topology": "topology.yaml"}
@@ -53,14 +53,14 @@ def test_what_is_given_wins_over_what_the_plan_names_and_that_over_defaults(fold
 
 
 def test_what_is_named_nowhere_or_gone_is_said(folder: Path) -> None:
-    plan = ftplan.plan("task-replication", ftplan.load(topology="topology.yaml"), budget=1)
+    plan = ftplan.plan("replicate-tasks", ftplan.load(topology="topology.yaml"), budget=1)
     (folder / "topology.yaml").unlink()
     with pytest.raises(ftplan.FtplanError, match=r"plan: its input topology.yaml .* give --topology"):
         verify(plan)
     bare = {
         "format": "ftplan/plan",
         "format_version": "1.0",
-        "kind": "checkpoint-allocation",
+        "kind": "allocate-checkpoints",
         "plan": {"assignments": []},
     }
     with pytest.raises(ftplan.FtplanError, match="plan: names no topology file, and --topology is missing"):
@@ -68,7 +68,7 @@ def test_what_is_named_nowhere_or_gone_is_said(folder: Path) -> None:
 
 
 def test_a_name_that_is_too_long_is_not_there(folder: Path) -> None:
-    plan = ftplan.plan("task-replication", ftplan.load(topology="topology.yaml"), budget=1)
+    plan = ftplan.plan("replicate-tasks", ftplan.load(topology="topology.yaml"), budget=1)
     long = replace(plan, inputs=tuple(replace(item, path="n" * 3000) for item in plan.inputs))
     with pytest.raises(ftplan.FtplanError, match=r"its input n+… \(topology\) is not there any more"):
         verify(long)

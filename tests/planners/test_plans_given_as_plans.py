@@ -34,7 +34,7 @@ def replication(problem: ftplan.Problem) -> ftplan.Plan:
         for index, node in enumerate(nodes)
         if node == "c1"
     ]
-    document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "task-replication"}
+    document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "replicate-tasks"}
     return load_plan({**document, "plan": {"replicas": found}}).value
 
 
@@ -49,7 +49,7 @@ def allocation(problem: ftplan.Problem) -> ftplan.Plan:
         for operator in problem.topology.keyed_operators
         for group in range(operator.key_groups or 0)
     ]
-    document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation"}
+    document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "allocate-checkpoints"}
     return load_plan({**document, "plan": {"assignments": found}}).value
 
 

@@ -21,7 +21,7 @@ SMALL = ROOT / "tests" / "data" / "small"
 FILES = {"topology": SMALL / "topology.yaml", "cluster": SMALL / "cluster.yaml"}
 STATS = {**FILES, "stats": SMALL / "stats"}
 #: Kinds that are scored with statistics.
-WITH_STATS = ("checkpoint-allocation", "peer-ring", "rebalance", "scale-out")
+WITH_STATS = ("allocate-checkpoints", "peer-ring", "rebalance", "scale-out")
 
 #: Weights that do not sum to 1, one of them 0, and one in which nothing more fails than in all.
 SCENARIOS: list[dict[str, Any]] = [
@@ -39,7 +39,7 @@ def planned(kind: str) -> ftplan.Plan:
     problem = ftplan.load(**(STATS if kind in WITH_STATS else FILES), spread=True)
     if kind == "rebalance":
         return ftplan.plan(kind, problem, iterations=5)
-    if kind == "checkpoint-allocation":
+    if kind == "allocate-checkpoints":
         return ftplan.plan(kind, problem, algorithm="even")
     if kind == "peer-ring":
         return ftplan.plan(kind, problem, iterations=5, replication=2)
@@ -68,13 +68,13 @@ def values(metrics: Any) -> dict[str, float | None]:
 
 KINDS = (
     *(
-        "checkpoint-allocation",
+        "allocate-checkpoints",
         "drain-schedule",
         "peer-ring",
         "rebalance",
         "recovery-schedule",
         "scale-out",
-        "task-replication",
+        "replicate-tasks",
     ),
 )
 
@@ -111,13 +111,13 @@ def test_nothing_fails_in_a_scenario(kind: str) -> None:
     calm = next(s for s in found.scenarios if s.id == "calm")
     assert calm.failures == ()
     best = {
-        "checkpoint-allocation": ("recoverable-share", 1.0),
+        "allocate-checkpoints": ("recoverable-share", 1.0),
         "drain-schedule": ("nodes-at-once", 1.0),
         "peer-ring": ("lost-groups", 0.0),
         "rebalance": ("blocked-moves", 0.0),
         "recovery-schedule": ("priority-back-share", 1.0),
         "scale-out": ("tasks-lost", 0.0),
-        "task-replication": ("output-fidelity", 1.0),
+        "replicate-tasks": ("output-fidelity", 1.0),
     }
     name, value = best[kind]
     assert values(calm.metrics)[name] == value
@@ -129,7 +129,7 @@ def test_documents_are_what_the_schema_says(kind: str) -> None:
         document = json.loads(evaluated(planned(kind), given).to_json())
         jsonschema.validate(document, schema("evaluation"))
         assert load_evaluation(document).value == document
-    worst = ftplan.evaluate(planned("task-replication"), ftplan.load(**FILES, spread=True))
+    worst = ftplan.evaluate(planned("replicate-tasks"), ftplan.load(**FILES, spread=True))
     assert worst.failures == ("worst-case",)
     jsonschema.validate(json.loads(worst.to_json()), schema("evaluation"))
     load_evaluation(json.loads(worst.to_json()))
@@ -138,7 +138,7 @@ def test_documents_are_what_the_schema_says(kind: str) -> None:
 
 
 def test_limits_hold_for_the_mean(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    plan = planned("task-replication")
+    plan = planned("replicate-tasks")
     mean = evaluated(plan, failure())["output-fidelity"]
     assert mean is not None
     assert evaluated(plan, failure(), fail_under=[f"output-fidelity={mean - 1e-9}"]).unmet == ()
@@ -158,10 +158,10 @@ def test_limits_hold_for_the_mean(capsys: pytest.CaptureFixture[str], tmp_path: 
 def test_scenarios_without_any_weight_are_refused() -> None:
     given = failure(scenarios=[{"id": "a", "probability": 0, "fail": ["zone:b"]}])
     with pytest.raises(FtplanError, match="probability 0"):
-        evaluated(planned("checkpoint-allocation"), given)
+        evaluated(planned("allocate-checkpoints"), given)
 
 
 def test_what_fails_besides_fails_in_each_scenario() -> None:
-    plan = planned("checkpoint-allocation")
+    plan = planned("allocate-checkpoints")
     one = evaluated(plan, failure(), fail=["node:n2"])
     assert values(one.metrics) == values(evaluated(plan, failure("node:n2")).metrics)

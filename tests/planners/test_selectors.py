@@ -40,14 +40,14 @@ def recovery(given: ftplan.Problem, **fail: Any) -> Plan:
 
 
 def replication(given: ftplan.Problem, **fail: Any) -> Plan:
-    return ftplan.plan("task-replication", given, budget="4", **fail)
+    return ftplan.plan("replicate-tasks", given, budget="4", **fail)
 
 
 def allocation(given: ftplan.Problem, **fail: Any) -> Mapping[str, Any]:
     """Two key groups on each of four nodes, without copies."""
     homes = [node for node in PLACED["join"] for _ in range(2)]
     groups = [{"operator": "join", "key_group": g, "primary": node, "checkpoints": []} for g, node in enumerate(homes)]
-    return {**ENVELOPE, "format": "ftplan/plan", "kind": "checkpoint-allocation", "plan": {"assignments": groups}}
+    return {**ENVELOPE, "format": "ftplan/plan", "kind": "allocate-checkpoints", "plan": {"assignments": groups}}
 
 
 def scores(plan: Any, given: ftplan.Problem, **fail: Any) -> Mapping[str, float | None]:

@@ -88,8 +88,8 @@ def by_hand(kind: str) -> Plan:
     """A plan with nothing but a body, for kinds that have a module and kinds that have none."""
     bodies: dict[str, Any] = {
         "recovery-schedule": {"steps": [{"at_s": 0.0, "recover": [{"operator": "p03", "index": 0}]}]},
-        "task-replication": {"replicas": [{"operator": "p03", "index": 0}]},
-        "checkpoint-allocation": {"assignments": [{"operator": "p03", "key_group": 0, "checkpoints": ["n1"]}]},
+        "replicate-tasks": {"replicas": [{"operator": "p03", "index": 0}]},
+        "allocate-checkpoints": {"assignments": [{"operator": "p03", "key_group": 0, "checkpoints": ["n1"]}]},
         "drain-schedule": {"rounds": [{"nodes": ["n1", "n2"]}, {"nodes": ["n3"]}]},
         "rebalance": {
             "moves": [{"phase": 0, "operator": "p03", "key_group": 3, "from": "n1", "to": "n2", "bytes": 5_000_000}],
@@ -201,7 +201,7 @@ def documents() -> dict[str, Any]:
 
 
 KINDS = (
-    *("recovery-schedule", "task-replication", "checkpoint-allocation", "drain-schedule"),
+    *("recovery-schedule", "replicate-tasks", "allocate-checkpoints", "drain-schedule"),
     *("rebalance", "peer-ring", "scale-out"),
 )
 

@@ -103,7 +103,7 @@ def test_streams_that_lack_the_same_keys_are_foretold_by_key_aligned_fidelity(sa
     plan = {
         "format": "ftplan/plan",
         "format_version": "1.0",
-        "kind": "task-replication",
+        "kind": "replicate-tasks",
         "plan": {"replicas": [{"operator": operator, "index": index, "node": "n1"} for operator, index in tasks]},
     }
     asked = {**SMALL, "parallelism": (2, 2, 1, 1), "segments": 200, "users": 2000, "rate": 400, "zipf": 0.0}

@@ -253,7 +253,7 @@ def test_every_kind_of_plan(kind: str, command: str, tmp_path: Path) -> None:
     algorithm = registry.rows(kind)[0].name
     base = tmp_path / "base"
     shutil.copytree(SMALL, base, ignore=shutil.ignore_patterns("*.py", "stats-tasks", "__pycache__"))
-    needed = {"task-replication": {"budget": 2}}.get(kind, {})
+    needed = {"replicate-tasks": {"budget": 2}}.get(kind, {})
     run = {
         "command": row.name if command == "kind" else row.command,
         "algorithm": algorithm,

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ftplan
+from ftplan import version
 from ftplan.model import container
 from ftplan.model.memory import stated_bytes
 from ftplan.processes import cores
+from ftplan.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ class Folder:
 def python() -> dict[str, Any]:
     """Return what runs ftplan."""
     return {
-        "ftplan": ftplan.__version__,
-        "installed_in": str(Path(ftplan.__file__).resolve().parent),
+        "ftplan": __version__,
+        "installed_in": str(Path(version.__file__).resolve().parent),
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
         "executable": sys.executable,

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import ftplan
 from ftplan.api.generation.options import OPTIONS
 from ftplan.errors import FtplanError, suggestion
 from ftplan.generators.presets import PRESETS
 from ftplan.io.loading import Source, load
 from ftplan.io.options.fields import FLAG, Check, checked, flag, optional, path, quoted
 from ftplan.model.problem import Problem
+from ftplan.version import __version__
 
 OUTPUT = Check("a path", path)
 #: The inputs that each kind is made for, and whether it has to have them.
@@ -150,8 +150,8 @@ def _statistics(asked: Any, problem: Problem, output: str | os.PathLike[str] | N
     if output is not None:
         with new_folder(output, force) as folder:
             manifest = replace(made.manifest, tables=write_tables(made.tables, folder))
-            write_documents(manifest, {}, Rejects(0, {}, ()), folder, ftplan.__version__)
-    return {"manifest": manifest_document(made.manifest, ftplan.__version__), **made.tables}
+            write_documents(manifest, {}, Rejects(0, {}, ()), folder, __version__)
+    return {"manifest": manifest_document(made.manifest, __version__), **made.tables}
 
 
 def _command(what: str, like: str | None, inputs: Mapping[str, Source | None], knobs: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Placement
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
@@ -107,7 +107,7 @@ class Allocator:
         settings = replace(self.settings, objective=objective, seed=seed)
         cluster = self._cluster(now)
         problem = build(self.topology, cluster, cluster.placement, self._seen(windows), settings)
-        planner = registry.load(registry.row(CHECKPOINT_ALLOCATION.command, technique.planner))
+        planner = registry.load(registry.row(ALLOCATE_CHECKPOINTS.command, technique.planner))
         result: Result[Allocation] = planner(problem, settings)
         return settings, result
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ftplan.api.ring_simulation.options import RingSimulationOptions
 from ftplan.io.options.fields import PLAN, PlanSource, checked
-from ftplan.planners.call_parameters import a_problem
+from ftplan.io.options.parameters import a_problem
 
 if TYPE_CHECKING:
     from ftplan.api.ring_simulation.result import RingSimulation

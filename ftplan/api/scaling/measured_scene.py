@@ -12,11 +12,11 @@ from ftplan.api.scaling.load import RateCurve
 from ftplan.api.scaling.options import STATISTICS, STEADY, ScalingSimulationOptions
 from ftplan.api.scaling.scene import PlannedSplit, ScalingScene, most_tasks
 from ftplan.errors import FtplanError
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.scale_out.costs import technique_costs
-from ftplan.planners.scale_out.effects import even_ranges
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator

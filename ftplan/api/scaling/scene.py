@@ -12,13 +12,13 @@ from ftplan.api.scaling.load import RateCurve
 from ftplan.api.scaling.options import DOUBLING, ScalingSimulationOptions
 from ftplan.errors import FtplanError
 from ftplan.io.loading import load
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.problem import Problem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Operator
 from ftplan.model.units import MB
 from ftplan.planners.scale_out.costs import TechniqueCost
-from ftplan.planners.scale_out.effects import even_ranges
 from ftplan.simulation.scaling.setting import Ranges, SimulatedOperator, SplitSetting, Technique
 
 #: The paper's job, where no other is given.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ftplan.api.scaling.options import NONE, PLANNED, RESTART, ScalingSimulationOptions
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import PLAN, PlanSource, checked
-from ftplan.planners.call_parameters import a_problem
+from ftplan.io.options.parameters import a_problem
 
 if TYPE_CHECKING:
     from ftplan.api.scaling.result import ScalingSimulation

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-import ftplan
 from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn
+from ftplan.version import __version__
 
 FORMAT = "ftplan/simulation"
 
@@ -59,7 +59,7 @@ def simulation_document(
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "kind": kind,
-        "tool_version": ftplan.__version__,
+        "tool_version": __version__,
         "inputs": [item.to_dict() for item in answer.inputs],
         "options": {**answer.options.recorded(), **files},
         "seed": answer.options.seed,

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.fingerprint import sha256_of_bytes
 from ftplan.io.options.fields import PLAN, PlanSource, checked, quoted
+from ftplan.io.options.parameters import a_problem
 from ftplan.io.plan_file import load_plan
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.planners import registry
-from ftplan.planners.call_parameters import a_plan, a_problem
 from ftplan.planners.deployed import recorded
+from ftplan.planners.given_plan import a_plan
 
 if TYPE_CHECKING:
     from ftplan.api.simulating.answer import RecoverySimulation

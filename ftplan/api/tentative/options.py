@@ -87,7 +87,7 @@ class TentativeOutputOptions(Options):
         "top-k = the commonest keys of a log in sliding windows; incidents = a join of traffic and reported incidents, "
         "both made up.  [default: top-k where a LOG is given]",
     )
-    replicas: Any = option(None, PLAN, "Judge this plan of kind task-replication, instead of planning.", metavar="PLAN")
+    replicas: Any = option(None, PLAN, "Judge this plan of kind replicate-tasks, instead of planning.", metavar="PLAN")
     ratios: Any = option(
         None,
         optional(Check("shares from 0 to 1, such as 0.1,0.5", _ratios)),

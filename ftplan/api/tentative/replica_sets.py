@@ -96,7 +96,7 @@ def planned_sets(problem: Problem, options: TentativeOutputOptions) -> tuple[lis
 
 
 def given_set(given: Any, graph: TaskGraph) -> tuple[ReplicaSet, InputFile]:
-    """Return the replicas of a plan of kind task-replication; on which nodes does not matter here.
+    """Return the replicas of a plan of kind replicate-tasks; on which nodes does not matter here.
 
     Raises
     ------

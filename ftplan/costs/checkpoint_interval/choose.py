@@ -15,6 +15,7 @@ from ftplan.costs.option import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.io.loading import Source
 from ftplan.io.options.fields import checked
+from ftplan.io.options.parameters import SOURCE
 from ftplan.io.topology_file import load_topology
 from ftplan.model.measures.recovery_time import (
     RecoveryParameters,
@@ -27,7 +28,6 @@ from ftplan.model.measures.task_state import task_state
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recovery_costs import Estimate, RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
-from ftplan.planners.call_parameters import SOURCE
 
 #: The intervals that a table shows, in seconds, where they lie within this factor of the best one.
 ROUND = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400, 604800)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import ftplan
 from ftplan.costs.interval_formula import LostTime
 from ftplan.io.checkpoint_interval_file import FORMAT
 from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
+from ftplan.version import __version__
 
 Row = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ class CheckpointInterval:
         return {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            "tool_version": ftplan.__version__,
+            "tool_version": __version__,
             "inputs": [item.to_dict() for item in self.inputs],
             "status": "infeasible" if self.best is None else "optimal",
             "reason": self.reason,

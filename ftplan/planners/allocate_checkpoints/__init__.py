@@ -1,1 +1,1 @@
-"""Plans of kind ``checkpoint-allocation``: made, judged, scored, explained, compared."""
+"""Plans of kind ``allocate-checkpoints``: made, judged, scored, explained, compared."""

@@ -1,4 +1,4 @@
-"""What a plan of kind checkpoint-allocation holds."""
+"""What a plan of kind allocate-checkpoints holds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MoveModel(FileModel):
 
 
 class CheckpointAllocationBody(FileModel):
-    """What a plan of kind checkpoint-allocation holds."""
+    """What a plan of kind allocate-checkpoints holds."""
 
     assignments: list[AssignmentModel] = Field(description="One entry for each key group")
     moves: list[MoveModel] | None = Field(None, description="Against the current checkpoints")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.kind import PlanKind
 
@@ -18,7 +18,7 @@ def _moves(plan: Plan) -> bool:
 
 
 KIND = PlanKind(
-    row=CHECKPOINT_ALLOCATION,
+    row=ALLOCATE_CHECKPOINTS,
     options=CheckpointAllocationOptions,
     folder="ftplan.planners.allocate_checkpoints",
     changes=_moves,

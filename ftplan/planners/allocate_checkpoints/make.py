@@ -1,4 +1,4 @@
-"""From a problem to a plan of kind ``checkpoint-allocation``, whichever algorithm answers."""
+"""From a problem to a plan of kind ``allocate-checkpoints``, whichever algorithm answers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import ftplan
 from ftplan.costs.option import GivenCosts, recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
-from ftplan.model.kinds import CHECKPOINT_ALLOCATION
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.measures.stats_summary import trust_warnings
 from ftplan.model.plan import InputFile, Objective, Plan, Warn
 from ftplan.model.problem import Problem
@@ -34,6 +33,7 @@ from ftplan.planners.allocate_checkpoints.summary import summary
 from ftplan.planners.allocate_checkpoints.usable_gain import even_figures, no_gain, nothing_to_count
 from ftplan.planners.budget import Budget, now, stopped
 from ftplan.planners.result import Result
+from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
         allowance = upkeep.move_limits(options)
         figures["upkeep"] = upkeep.upkeep_summary(report, allowance, transfers, asked.objective.sign)
     return Plan(
-        kind=CHECKPOINT_ALLOCATION.name,
+        kind=ALLOCATE_CHECKPOINTS.name,
         algorithm=planner.name,
         options=_recorded(problem, asked, result),
         seed=options.seed,
@@ -121,7 +121,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
         warnings=_said(warnings, options.time_limit_s),  # planners repeat those of the problem
         infeasible=result.infeasible,
         plan=None if assignments is None else {"assignments": assignments, "moves": transfers},
-        tool_version=ftplan.__version__,
+        tool_version=__version__,
     )
 
 

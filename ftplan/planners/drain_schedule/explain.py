@@ -15,10 +15,10 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Explanation
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.algorithms.moving import pack
 from ftplan.planners.drain_schedule.from_plan import asked_of, numbered_rounds
 from ftplan.planners.drain_schedule.judge import CODES
 from ftplan.planners.drain_schedule.metrics import effect
+from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.prepare import PreparedDrain
 from ftplan.planners.drain_schedule.problem import DrainProblem
 from ftplan.planners.drain_schedule.rules import ROOM, broken, conflicts, down, duration_s, to_move

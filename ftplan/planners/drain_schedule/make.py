@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-import ftplan
 from ftplan.costs.option import recorded_costs
 from ftplan.model.kinds import DRAIN_SCHEDULE
 from ftplan.model.measures.stats_summary import trust_warnings
@@ -19,17 +18,18 @@ from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.deployed import recorded
-from ftplan.planners.drain_schedule.algorithms.moving import pack
 from ftplan.planners.drain_schedule.algorithms.options import DrainOptions
 from ftplan.planners.drain_schedule.algorithms.random_order import random_rounds
 from ftplan.planners.drain_schedule.algorithms.together import most_together
 from ftplan.planners.drain_schedule.body_writer import body, summary
 from ftplan.planners.drain_schedule.metrics import effect, figures, one_by_one, zone_by_zone
 from ftplan.planners.drain_schedule.options import DrainScheduleOptions
+from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.prepare import PreparedDrain, prepare
 from ftplan.planners.drain_schedule.problem import Drain, DrainProblem
 from ftplan.planners.drain_schedule.rules import rules
 from ftplan.planners.result import Result
+from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions)
         warnings=of_command(warnings, command.time_limit_s),
         infeasible=result.infeasible,
         plan=None if answer is None else body(drain, answer, [effect(drain, nodes) for nodes in answer.rounds]),
-        tool_version=ftplan.__version__,
+        tool_version=__version__,
     )
 
 

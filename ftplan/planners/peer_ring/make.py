@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import ftplan
 from ftplan.costs.option import recorded_costs
 from ftplan.model.kinds import PEER_RING
 from ftplan.model.measures.breach import over
@@ -35,6 +34,7 @@ from ftplan.planners.peer_ring.summary import (
 )
 from ftplan.planners.peer_ring.takeover.takeover import TakeOver
 from ftplan.planners.result import Result
+from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
         warnings=of_command((*problem.warnings, *question.warnings, *result.warnings, *said), command.time_limit_s),
         infeasible=result.infeasible,
         plan=body,
-        tool_version=ftplan.__version__,
+        tool_version=__version__,
     )
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import ftplan
 from ftplan.costs.option import recorded_costs
 from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Objective, Plan
@@ -24,6 +23,7 @@ from ftplan.planners.rebalance.problem import Rebalance
 from ftplan.planners.rebalance.rules import rules
 from ftplan.planners.rebalance.suggest import suggestion
 from ftplan.planners.result import Result
+from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
         warnings=of_command(warnings, command.time_limit_s),
         infeasible=result.infeasible,
         plan=None if answer is None else body(question, answer, options.protocol),
-        tool_version=ftplan.__version__,
+        tool_version=__version__,
     )
 
 

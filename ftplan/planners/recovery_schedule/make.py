@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-import ftplan
 from ftplan.costs.option import recorded_costs
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.kinds import RECOVERY_SCHEDULE
@@ -32,6 +31,7 @@ from ftplan.planners.recovery_schedule.smallest_fix import Setting, infeasible
 from ftplan.planners.recovery_schedule.waiting import waiting, waiting_warnings
 from ftplan.planners.recovery_schedule.warnings import bound_warnings, gain_warnings
 from ftplan.planners.result import Result
+from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptio
         warnings=(*warnings, *cut),
         infeasible=refusal,
         plan=None if schedule is None else body(schedule, recovery),
-        tool_version=ftplan.__version__,
+        tool_version=__version__,
     )
 
 

@@ -1,1 +1,1 @@
-"""Plans of kind ``task-replication``: made, judged, scored, explained, compared."""
+"""Plans of kind ``replicate-tasks``: made, judged, scored, explained, compared."""

@@ -1,4 +1,4 @@
-"""What a plan of kind task-replication holds."""
+"""What a plan of kind replicate-tasks holds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FollowingRecoveryModel(FileModel):
 
 
 class TaskReplicationBody(FileModel):
-    """What a plan of kind task-replication holds; one made by hand needs only the replicas."""
+    """What a plan of kind replicate-tasks holds; one made by hand needs only the replicas."""
 
     replicas: list[ReplicaModel] = Field(description="Tasks that have an active replica")
     activate: list[ReplicaModel] | None = Field(None, description="To start, against the replicas now in place")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ftplan.model.kinds import TASK_REPLICATION
+from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.planners.kind import PlanKind
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 
@@ -20,7 +20,7 @@ def _starts_or_stops(plan: Plan) -> bool:
 
 
 KIND = PlanKind(
-    row=TASK_REPLICATION,
+    row=REPLICATE_TASKS,
     options=TaskReplicationOptions,
     folder="ftplan.planners.replicate_tasks",
     changes=_starts_or_stops,

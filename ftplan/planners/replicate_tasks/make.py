@@ -1,4 +1,4 @@
-"""From a problem to a plan of kind ``task-replication``, whichever algorithm answers."""
+"""From a problem to a plan of kind ``replicate-tasks``, whichever algorithm answers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import ftplan
 from ftplan.costs.option import GivenCosts, recorded_costs
 from ftplan.errors import FtplanError
-from ftplan.model.kinds import TASK_REPLICATION
+from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.model.plan import InputFile, Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
@@ -34,6 +33,7 @@ from ftplan.planners.replicate_tasks.recovery_figures import PRIORITY_TIME
 from ftplan.planners.replicate_tasks.rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE, violations
 from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery, by_recovery, refuse
 from ftplan.planners.result import Result
+from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         figures = following.figures(figures, prepared, current.node, node)
         written = None if node is None or written is None else {**written, "recovery": following.schedules(node)}
     return Plan(
-        kind=TASK_REPLICATION.name,
+        kind=REPLICATE_TASKS.name,
         algorithm=planner.name,
         options=_recorded(options, problem, prepared, current, cost_file),
         seed=options.seed,
@@ -106,7 +106,7 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         warnings=of_command(warnings, limit_s),
         infeasible=result.infeasible,
         plan=written,
-        tool_version=ftplan.__version__,
+        tool_version=__version__,
     )
 
 

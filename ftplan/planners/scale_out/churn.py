@@ -15,10 +15,10 @@ from ftplan.planners.scale_out.algorithms.churn.planned import PlannedPolicy
 from ftplan.planners.scale_out.algorithms.churn.policies import TARGET
 from ftplan.planners.scale_out.algorithms.churn.timely import timely_schedule
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
-from ftplan.planners.scale_out.algorithms.parallelism import Sizing
 from ftplan.planners.scale_out.forecasting.day_ahead import day_ahead
 from ftplan.planners.scale_out.forecasting.methods import DAY_S, windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions
+from ftplan.planners.scale_out.parallelism import Sizing
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem
 from ftplan.planners.scale_out.technique_prepare import setup_time

@@ -7,21 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, Scaling, ScalingProblem
 
 #: More tasks than any operator has, where a demand is beyond all bounds.
 COUNTLESS = 1e15
-
-
-def even_ranges(key_groups: int, parallelism: int) -> tuple[tuple[int, int], ...]:
-    """Return the first and last key group of each task where these are divided by number, as engines do.
-
-    Key group g is with task floor(g * parallelism / key_groups).
-    """
-    first = -(-np.arange(parallelism + 1) * key_groups // parallelism)
-    return tuple((a, b - 1) for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True))
 
 
 def even_ranges_of(operator: ScalableOperator, parallelism: int) -> tuple[tuple[int, int], ...]:

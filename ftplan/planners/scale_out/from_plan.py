@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.scale_out.effects import even_ranges, even_ranges_of
+from ftplan.planners.scale_out.effects import even_ranges_of
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import ftplan
 from ftplan.costs.option import recorded_costs
 from ftplan.io.key_log_file import KeyLog, load_key_log
 from ftplan.model.kinds import SCALE_OUT
@@ -33,6 +32,7 @@ from ftplan.planners.scale_out.reasons import why_so_many
 from ftplan.planners.scale_out.rules import rules
 from ftplan.planners.scale_out.steps import steps
 from ftplan.planners.scale_out.summary import summary
+from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
         ),
         infeasible=impossible,
         plan=None if figures is None else body(figures, _reasons(figures, techniques), _steps(figures)),
-        tool_version=ftplan.__version__,
+        tool_version=__version__,
     )
 
 

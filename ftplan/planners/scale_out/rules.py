@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.measures.breach import Breach, over
 from ftplan.model.tolerances import SOLVED
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.effects import acting, even_ranges, highest_use, largest_state, waves
+from ftplan.planners.scale_out.effects import acting, highest_use, largest_state, waves
 from ftplan.planners.scale_out.problem import ScalableOperator, Scaling, ScalingProblem
 
 RANGES, TARGET, TASK_MEMORY, MOST, PEAK = "ranges", "target", "task-memory", "max-parallelism", "peak"

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.plan import finite
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.scale_out.body_writer import use_known
 from ftplan.planners.scale_out.contention_metrics import contention_of
 from ftplan.planners.scale_out.effects import (
-    even_ranges,
     extra_cpu,
     highest_use,
     lacks_tasks,

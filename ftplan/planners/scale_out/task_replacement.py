@@ -10,8 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.scale_out.effects import even_ranges, over_ranges, task_use
+from ftplan.planners.scale_out.effects import over_ranges, task_use
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, ScalingProblem
 
 

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 from simpy import Environment
 
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.effects import even_ranges
 from ftplan.simulation.engine.network import Link
 from ftplan.simulation.engine.series import LevelSeries, SumSeries
 from ftplan.simulation.scaling.feed import Feed

@@ -105,14 +105,14 @@ EFFECTS: dict[str, tuple[Any, Any]] = {
     "replicas": (
         {
             **schedule(),
-            "kind": "task-replication",
+            "kind": "replicate-tasks",
             "plan": {"replicas": [{"operator": "sink", "index": 0, "node": "n2"}]},
         },
         lambda s, _: None if s.replica is None else s.replica.tolist(),
     ),
     "checkpoints": (
         _plan(
-            "checkpoint-allocation",
+            "allocate-checkpoints",
             "assignments",
             {"operator": "middle", "key_group": 0, "primary": "n1", "checkpoints": ["n3"]},
         ),
@@ -237,7 +237,7 @@ def test_time_that_does_not_last_for_one_run() -> None:
         ({"every_s": 91.0}, "--every: 91 s is more than the 90 s that are simulated"),
         ({"batch_s": 11.0}, "--batch: 11 s is more than the 10 s between checkpoints"),
         (
-            {"against": {**schedule(), "kind": "task-replication", "plan": {"replicas": []}}},
+            {"against": {**schedule(), "kind": "replicate-tasks", "plan": {"replicas": []}}},
             "against: is a plan of kind",
         ),
     ],
@@ -275,7 +275,7 @@ def test_an_unknown_simulation_is_refused() -> None:
 
 def test_a_replica_that_never_takes_over_keeps_its_cores_busy() -> None:
     """Of a task on a node that lives; that of a task on a failed one takes over, and counts as a task from then on."""
-    plan = {"format": "ftplan/plan", "format_version": "1.0", "kind": "task-replication"}
+    plan = {"format": "ftplan/plan", "format_version": "1.0", "kind": "replicate-tasks"}
     lives = {**plan, "plan": {"replicas": [{"operator": "sink", "index": 0, "node": "n2"}]}}
     fails = {**plan, "plan": {"replicas": [{"operator": "source", "index": 0, "node": "n3"}]}}
     assert scene().cores[:3] == (1.0, 1.0, 1.0)

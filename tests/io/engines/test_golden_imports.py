@@ -81,7 +81,7 @@ def test_plans_take_what_was_imported(name: str, tmp_path: Path) -> None:
     engine, source, options = _samples(tmp_path)[name]
     done = ftplan.import_topology(source, engine, **options)
     problem = ftplan.load(topology=done.topology)
-    assert ftplan.plan("task-replication", problem, budget=3, time_limit_s=3600.0, iterations=10).status in (
+    assert ftplan.plan("replicate-tasks", problem, budget=3, time_limit_s=3600.0, iterations=10).status in (
         "optimal", "feasible",
     )  # fmt: skip
     if done.cluster is not None:

@@ -201,8 +201,8 @@ def test_replicas_and_checkpoints_of_plans(tmp_path: Path) -> None:
     }
     given = {}
     for option, kind, table in (
-        ("replicas", "task-replication", "replicas"),
-        ("checkpoints", "checkpoint-allocation", "assignments"),
+        ("replicas", "replicate-tasks", "replicas"),
+        ("checkpoints", "allocate-checkpoints", "assignments"),
     ):
         document = {"format": "ftplan/plan", "format_version": "1.0", "kind": kind, "plan": {table: made[table]}}
         given[option] = tmp_path / f"{option}.json"

@@ -231,7 +231,7 @@ def test_remote_state_goes_anywhere_and_is_not_sent() -> None:
 
 def test_checkpoints_of_a_plan_win_over_the_placement() -> None:
     plan = {
-        "format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation",
+        "format": "ftplan/plan", "format_version": "1.0", "kind": "allocate-checkpoints",
         "plan": {"assignments": [{"operator": "ranks", "key_group": 1, "primary": "n2", "checkpoints": ["n3", "n1"]}]},
     }  # fmt: skip
     answer = prepared(checkpoints=plan)

@@ -10,7 +10,7 @@ import ftplan
 from ftplan.errors import FtplanError
 from tests.planners.rebalance.prepared_cases import CLUSTER, COSTS, TOPOLOGY, job, prepared, statistics
 
-REPLICAS = {"format": "ftplan/plan", "format_version": "1.0", "kind": "task-replication", "plan": {"replicas": []}}
+REPLICAS = {"format": "ftplan/plan", "format_version": "1.0", "kind": "replicate-tasks", "plan": {"replicas": []}}
 NO_TASKS = {name: part for name, part in CLUSTER["placement"].items() if name != "tasks"}
 
 
@@ -49,7 +49,7 @@ NO_TASKS = {name: part for name, part in CLUSTER["placement"].items() if name !=
         ({"costs": {"format": "ftplan/plan"}}, "costs"),
         (
             {"checkpoints": REPLICAS},
-            "--checkpoints needs a plan of kind checkpoint-allocation, not task-replication",
+            "--checkpoints needs a plan of kind allocate-checkpoints, not replicate-tasks",
         ),
         ({"costs": {**COSTS, "state": "remote"}, "protocol": "direct"}, "--protocol direct: .* state is remote"),
         (

@@ -146,7 +146,7 @@ def test_checkpoints_from_a_plan(tmp_path: Path) -> None:
     """Given as a file, a document or a plan they are the same, and are recorded."""
     nodes = {("agg", 0): "n7", ("agg", 1): "n6"}
     listed = [{"operator": o, "key_group": g, "checkpoints": [n]} for (o, g), n in nodes.items()]
-    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation"}
+    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "allocate-checkpoints"}
     given = load_plan({**envelope, "plan": {"assignments": listed}}).value
     (tmp_path / "given.json").write_text(given.to_json())
     plans = [

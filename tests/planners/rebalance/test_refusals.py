@@ -71,4 +71,4 @@ def test_a_plan_of_another_kind(ftplan: Run, project: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     said = refused(ftplan, *PLAN, "--checkpoints", "replicas.json")
-    assert "replicas.json: --checkpoints needs a plan of kind checkpoint-allocation, not task-replication" in said
+    assert "replicas.json: --checkpoints needs a plan of kind allocate-checkpoints, not replicate-tasks" in said

@@ -145,7 +145,7 @@ def test_a_replication_plan_wins_over_the_placement() -> None:
     plan = {
         "format": "ftplan/plan",
         "format_version": "1.0",
-        "kind": "task-replication",
+        "kind": "replicate-tasks",
         "plan": {"replicas": [{"operator": "source", "index": 0, "node": None}]},
     }
     problem = loaded(None, {"replicas": {"join": ["n10", "n10", "n10", "n1"]}})
@@ -153,7 +153,7 @@ def test_a_replication_plan_wins_over_the_placement() -> None:
     case = prepared.problem
     assert names(case, case.failed) == ["join/0", "join/1", "join/2", "source/1"]
     assert [item.role for item in prepared.inputs] == ["replicas"]
-    with pytest.raises(ftplan.FtplanError, match="needs a plan of kind checkpoint-allocation, not task-replication"):
+    with pytest.raises(ftplan.FtplanError, match="needs a plan of kind allocate-checkpoints, not replicate-tasks"):
         recovery_problem(problem, fail=["zone:a"], checkpoints=plan)
     bad: Any = {**plan, "plan": {"replicas": [{"operator": "sauce", "index": 0, "node": None}]}}
     with pytest.raises(ftplan.FtplanError, match=r"plan.replicas\[0\].*'sauce' \(did you mean 'source'\?\)"):

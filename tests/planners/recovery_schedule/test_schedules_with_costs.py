@@ -355,7 +355,7 @@ def test_the_recovery_after_replicas_has_costs() -> None:
         assert plan.objective.bound <= plan.objective.value
         values.append(plan.objective.value)
         bound = plan.objective.bound
-    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "task-replication"}
+    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "replicate-tasks"}
     asked: dict[str, Any] = {"algorithm": "best-density", "objective": "priority-time", "iterations": 0}
     for one, other in itertools.combinations([("source", 1), ("join", 1), ("sink", 3), ("join", 2)], 2):
         chosen = [{"operator": operator, "index": index, "node": "n3"} for operator, index in (one, other)]

@@ -44,7 +44,7 @@ class JointCase:
 
     def plan(self, algorithm: str, **options: Any) -> ftplan.Plan:
         """Ask a planner."""
-        return ftplan.plan("task-replication", self.problem(), algorithm=algorithm, **self.options, **options)
+        return ftplan.plan("replicate-tasks", self.problem(), algorithm=algorithm, **self.options, **options)
 
     def with_node(self, node: Document) -> JointCase:
         """Return the case with one more node."""

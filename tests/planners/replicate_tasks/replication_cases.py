@@ -83,7 +83,7 @@ def _mask(problem: ReplicationProblem, tasks: tuple[int, ...]) -> np.ndarray[Any
 def row(name: str = "brute_force") -> Row:
     return Row(
         name,
-        "task-replication",
+        "replicate-tasks",
         f"tests.planners.replicate_tasks.replication_cases:{name}",
         True,
         "optimal",

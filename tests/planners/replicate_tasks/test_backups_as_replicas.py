@@ -120,5 +120,5 @@ def test_a_plan_of_another_job_is_refused(fields: dict[str, Any], message: str) 
 
 def test_other_kinds_are_refused() -> None:
     other = load_plan({**ENVELOPE, "kind": "drain-schedule", "plan": {"rounds": []}}).value
-    with pytest.raises(FtplanError, match="--current needs a plan of kind task-replication or scale-out, not drain"):
+    with pytest.raises(FtplanError, match="--current needs a plan of kind replicate-tasks or scale-out, not drain"):
         standing(other, problem())

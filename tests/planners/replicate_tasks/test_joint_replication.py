@@ -51,7 +51,7 @@ def test_values_beside_evaluate() -> None:
         replicas = [
             {"operator": id, "index": k, "node": nodes[id][k]} for id, k in truth.job.tasks if nodes[id][k] is not None
         ]
-        document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "task-replication"}
+        document = {"format": "ftplan/plan", "format_version": "1.0", "kind": "replicate-tasks"}
         scores = ftplan.evaluate(
             load_plan({**document, "plan": {"replicas": replicas}}).value,
             case.problem(),
@@ -79,7 +79,7 @@ def storm_problem(replicas: Document | None = None) -> ftplan.Problem:
 
 
 def planned(problem: ftplan.Problem, algorithm: str, **options: Any) -> ftplan.Plan:
-    plan = ftplan.plan("task-replication", problem, algorithm=algorithm, **options)
+    plan = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, **options)
     assert plan.status in ("optimal", "feasible"), (plan.status, plan.reason)
     assert verify(plan, problem, strict=True).violations == ()
     return plan
@@ -139,7 +139,7 @@ def test_a_target_within_reach_is_reached(storm: ftplan.Problem, algorithm: str)
 @pytest.mark.parametrize("algorithm", some(["greedy", EXACT]))
 def test_a_target_out_of_reach_has_a_fix(storm: ftplan.Problem, algorithm: str) -> None:
     """0.3104 is the most: 0.32 needs more room, and the fix makes that room or asks for less."""
-    plan = ftplan.plan("task-replication", storm, algorithm=algorithm, target=0.32, **FEW)
+    plan = ftplan.plan("replicate-tasks", storm, algorithm=algorithm, target=0.32, **FEW)
     assert plan.status == "infeasible"
     assert plan.infeasible is not None
     documents = [yaml.safe_load((STORM / name).read_text()) for name in ("topology.yaml", "cluster.yaml", "racks.yaml")]
@@ -179,7 +179,7 @@ def test_the_command_line_on_the_example(tmp_path: Path) -> None:
 def test_no_change_moves_no_replica(algorithm: str) -> None:
     """Bolt-4/0 and its replica stand in one rack, so that no rack's failure leaves the replica: it was moved."""
     problem = storm_problem({"Bolt-4": ["b4"]})
-    plan = ftplan.plan("task-replication", problem, algorithm=algorithm, budget=20, max_changes=0)
+    plan = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, budget=20, max_changes=0)
     assert names(plan) == ["Bolt-4/0@b4"]
     assert names(plan, "activate") == names(plan, "deactivate") == []
     assert plan.reason is not None
@@ -196,9 +196,9 @@ def test_no_change_in_spite_of_a_better_node() -> None:
     now = {"replicas": {"source": [None, "n3", None]}}
     problem = loaded({"scenarios": scenarios}, placement=now)
     for algorithm in ALGORITHMS:
-        stays = ftplan.plan("task-replication", problem, algorithm=algorithm, budget=1, max_changes=0)
+        stays = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, budget=1, max_changes=0)
         assert names(stays) == ["source/1@n3"]
-        moves = ftplan.plan("task-replication", problem, algorithm=algorithm, budget=1, max_changes=2)
+        moves = ftplan.plan("replicate-tasks", problem, algorithm=algorithm, budget=1, max_changes=2)
         assert names(moves) == ["source/1@n4"]
 
 
@@ -281,7 +281,7 @@ def test_exact_is_never_below_structure_aware(layers: int) -> None:
     problem = ftplan.load(topology=measured_job(layers))
     most = {"iterations": 0, "time_limit_s": 20}
     low, high = (
-        ftplan.plan("task-replication", problem, algorithm=algorithm, budget="30%", **most)
+        ftplan.plan("replicate-tasks", problem, algorithm=algorithm, budget="30%", **most)
         for algorithm in ("structure-aware", EXACT)
     )
     assert 0.0 < value(low) <= value(high)

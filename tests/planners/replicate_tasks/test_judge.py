@@ -15,7 +15,7 @@ from tests.planners.replicate_tasks.replication_cases import loaded, planned
 
 def by_hand(*replicas: tuple[str, int, str | None], **more: Any) -> ftplan.Plan:
     entries = [{"operator": operator, "index": index, "node": node} for operator, index, node in replicas]
-    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "task-replication"}
+    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "replicate-tasks"}
     return load_plan({**envelope, "plan": {"replicas": entries}, **more}).value
 
 

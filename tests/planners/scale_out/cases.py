@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 import ftplan
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.plan import Objective, Plan
-from ftplan.planners.scale_out.effects import acting, even_ranges, sustained_load
+from ftplan.planners.scale_out.effects import acting, sustained_load
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import prepare
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling

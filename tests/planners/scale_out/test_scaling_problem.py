@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import ftplan
 from ftplan.errors import FtplanError
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.topology import Topology
-from ftplan.planners.scale_out.effects import acting, even_ranges, lacks_tasks, task_use
+from ftplan.planners.scale_out.effects import acting, lacks_tasks, task_use
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
 from ftplan.planners.scale_out.problem import ScalableOperator
@@ -116,7 +117,7 @@ def test_nodes_that_take_no_tasks_have_no_room() -> None:
 def test_other_files_are_read_and_named() -> None:
     """The shipped rules are the default ones; checkpoints of a plan win over those of the cluster, by operator."""
     groups = [{"operator": "rank", "key_group": k, "primary": "n2", "checkpoints": ["n3", "n1"]} for k in range(8)]
-    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "checkpoint-allocation"}
+    envelope = {"format": "ftplan/plan", "format_version": "1.0", "kind": "allocate-checkpoints"}
     given = {**envelope, "plan": {"assignments": groups}}
     costs = {
         "format": "ftplan/recovery-costs", "format_version": "1.0", "state": "remote",

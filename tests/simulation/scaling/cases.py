@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.effects import even_ranges
 from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, scores
 from ftplan.planners.scale_out.states import Thresholds, timeline
 from ftplan.simulation.scaling.setting import (

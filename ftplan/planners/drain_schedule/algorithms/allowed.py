@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.algorithms.moving import Packing, pack
+from ftplan.planners.drain_schedule.packing import Packing, pack
 from ftplan.planners.drain_schedule.problem import DrainProblem
 from ftplan.planners.drain_schedule.rules import broken, conflicts, kept_fidelity, without_live_replica
 

@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.measures.breach import Breach
 from ftplan.model.plan import Infeasible, canonical_number
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.algorithms.moving import pack
+from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.problem import DrainProblem
 from ftplan.planners.drain_schedule.rules import COPIES, FIDELITY, PRIORITY, REPLICA, ROOM, RULES, broken, to_move
 

@@ -10,9 +10,9 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms.choices import Sizes
 from ftplan.planners.scale_out.algorithms.order import ordered
-from ftplan.planners.scale_out.algorithms.parallelism import Sizing
 from ftplan.planners.scale_out.algorithms.room import Placed
 from ftplan.planners.scale_out.effects import acting, lacks_memory, lacks_tasks, share_at, sustained_load
+from ftplan.planners.scale_out.parallelism import Sizing
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
 
 KEY_GROUP_BOTTLENECK, NOT_THE_BOTTLENECK = "KEY_GROUP_BOTTLENECK", "NOT_THE_BOTTLENECK"

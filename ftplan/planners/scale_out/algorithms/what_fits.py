@@ -11,9 +11,9 @@ from ftplan.planners.scale_out.algorithms.choices import Sizes
 from ftplan.planners.scale_out.algorithms.exact import exact
 from ftplan.planners.scale_out.algorithms.order import ordered
 from ftplan.planners.scale_out.algorithms.outcome import outcome
-from ftplan.planners.scale_out.algorithms.parallelism import sizings
 from ftplan.planners.scale_out.algorithms.room import Placed, Room
 from ftplan.planners.scale_out.effects import even_ranges_of, scaled_in, share_at, task_state, task_use
+from ftplan.planners.scale_out.parallelism import sizings
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
 
 

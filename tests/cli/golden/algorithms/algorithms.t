@@ -31,20 +31,20 @@ Every metric, by the kind of plan that it judges.
 
   $ ftplan algorithms --metrics --format table
   metric                  kind                   better  unit         meaning
-  correlation             checkpoint-allocation  low     load         the objective: sum over all copies of load times correlation with the host's key groups
-  random-correlation      checkpoint-allocation  low     load         expected correlation of a random plan, for comparison
-  gain-over-random        checkpoint-allocation  high    share        (random - value) / |random|: how far the correlation lies below a random plan's
-  imbalance               checkpoint-allocation  low     share        largest deviation of a node's checkpointed load from its fair share, relative to that share
-  usable-share            checkpoint-allocation  high    share        of the copies of key groups on overloaded nodes, over all windows, those whose host could take the group
-  assisted-migrations     checkpoint-allocation  high    share        of the migrations that relieve overloaded nodes, heaviest key group first, those to a checkpoint's host
-  max-copies-per-node     checkpoint-allocation  low     copies       most copies on one node
-  zone-separation         checkpoint-allocation  high    share        copies that lie outside their primary's zone
-  lost-groups             checkpoint-allocation  low     key groups   key groups whose primary and all copies are on failed nodes
-  recoverable-share       checkpoint-allocation  high    share        of the key groups whose primary fails, those with a copy on a live node; 1 where none fails
-  recoverable-load-share  checkpoint-allocation  high    share        the same, weighted by load; 1 where no load fails
-  failover-load-ratio     checkpoint-allocation  low     share        largest load of a survivor over its fair share after the loss of any one node (zone, for a plan with anti-affinity zone), each key group at its first live copy
-  loss-probability        checkpoint-allocation  low     probability  some key group loses its primary and all copies, by failure_probability of nodes and zones
-  copysets                checkpoint-allocation  low     sets         distinct sets of nodes that hold a key group: primary and copies
+  correlation             allocate-checkpoints  low     load         the objective: sum over all copies of load times correlation with the host's key groups
+  random-correlation      allocate-checkpoints  low     load         expected correlation of a random plan, for comparison
+  gain-over-random        allocate-checkpoints  high    share        (random - value) / |random|: how far the correlation lies below a random plan's
+  imbalance               allocate-checkpoints  low     share        largest deviation of a node's checkpointed load from its fair share, relative to that share
+  usable-share            allocate-checkpoints  high    share        of the copies of key groups on overloaded nodes, over all windows, those whose host could take the group
+  assisted-migrations     allocate-checkpoints  high    share        of the migrations that relieve overloaded nodes, heaviest key group first, those to a checkpoint's host
+  max-copies-per-node     allocate-checkpoints  low     copies       most copies on one node
+  zone-separation         allocate-checkpoints  high    share        copies that lie outside their primary's zone
+  lost-groups             allocate-checkpoints  low     key groups   key groups whose primary and all copies are on failed nodes
+  recoverable-share       allocate-checkpoints  high    share        of the key groups whose primary fails, those with a copy on a live node; 1 where none fails
+  recoverable-load-share  allocate-checkpoints  high    share        the same, weighted by load; 1 where no load fails
+  failover-load-ratio     allocate-checkpoints  low     share        largest load of a survivor over its fair share after the loss of any one node (zone, for a plan with anti-affinity zone), each key group at its first live copy
+  loss-probability        allocate-checkpoints  low     probability  some key group loses its primary and all copies, by failure_probability of nodes and zones
+  copysets                allocate-checkpoints  low     sets         distinct sets of nodes that hold a key group: primary and copies
   queries-back-share      recovery-schedule      high    share        of the queries that failed, those that are whole at the horizon
   priority-back-share     recovery-schedule      high    share        the same, weighted by priority
   first-back-s            recovery-schedule      low     s            when the first query is back; undefined where none is
@@ -55,11 +55,11 @@ Every metric, by the kind of plan that it judges.
   prefetched-share        recovery-schedule      low     share        of the recovered tasks, those begun with left-over capacity
   restore-s               recovery-schedule      low     s            from the decision until the task runs, summed over all tasks
   unrecovered-tasks       recovery-schedule      low     tasks        failed tasks that are still down at the end
-  output-fidelity         task-replication       high    share        how much of the output rests on all of its input, expected over the scenarios of a failure
-  key-aligned-fidelity    task-replication       high    share        the same, a loss upstream of several streams of one join counting once
-  internal-completeness   task-replication       high    share        of the records that tasks process without failure, those that live tasks still process
-  replicas                task-replication       low     replicas     tasks with an active replica
-  priority-time           task-replication       low     s            sum of priority times seconds down in the recovery afterwards, for plans made with --then-recover
+  output-fidelity         replicate-tasks       high    share        how much of the output rests on all of its input, expected over the scenarios of a failure
+  key-aligned-fidelity    replicate-tasks       high    share        the same, a loss upstream of several streams of one join counting once
+  internal-completeness   replicate-tasks       high    share        of the records that tasks process without failure, those that live tasks still process
+  replicas                replicate-tasks       low     replicas     tasks with an active replica
+  priority-time           replicate-tasks       low     s            sum of priority times seconds down in the recovery afterwards, for plans made with --then-recover
   rounds                  drain-schedule         low     rounds       the objective: rounds of restarts
   duration-s              drain-schedule         low     s            all rounds, one after another
   lowest-fidelity         drain-schedule         high    share        output fidelity in the worst round

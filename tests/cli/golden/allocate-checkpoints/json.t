@@ -23,7 +23,7 @@ Without balance, as JSON.
         "sha256": "e73795675f43aee13f6ef3906402a38a80ad863d58afff79e0ad5a4a959bf5ab"
       }
     ],
-    "kind": "checkpoint-allocation",
+    "kind": "allocate-checkpoints",
     "objective": {
       "bound": null,
       "gap": null,

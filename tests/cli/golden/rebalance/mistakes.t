@@ -44,7 +44,7 @@ Files that are missing, or something else.
 
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --algorithm greedy -o rounds.json -q
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints rounds.json
-  2> ftplan: rounds.json: --checkpoints needs a plan of kind checkpoint-allocation, not drain-schedule
+  2> ftplan: rounds.json: --checkpoints needs a plan of kind allocate-checkpoints, not drain-schedule
   [2]
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints nowhere.json
   2> ftplan: nowhere.json: no such file

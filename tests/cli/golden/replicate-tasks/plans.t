@@ -45,7 +45,7 @@ An optimum, as JSON.
         "sha256": "d1d3171a896d69edf920e7529201fea9e26f00c6686782d63215e0b9fa59754a"
       }
     ],
-    "kind": "task-replication",
+    "kind": "replicate-tasks",
     "objective": {
       "bound": 0.125,
       "gap": 0.0,

@@ -41,10 +41,10 @@ Bad input: one line each.
   [2]
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats -o allocation.json -q
   $ ftplan simulate recovery allocation.json --fail node:n1
-  2> ftplan: allocation.json: is a plan of kind checkpoint-allocation: simulate recovery takes a recovery-schedule
+  2> ftplan: allocation.json: is a plan of kind allocate-checkpoints: simulate recovery takes a recovery-schedule
   [2]
   $ ftplan simulate recovery -t topology.yaml -c cluster.yaml --fail node:n1 --against allocation.json
-  2> ftplan: allocation.json: is a plan of kind checkpoint-allocation: simulate recovery takes a recovery-schedule
+  2> ftplan: allocation.json: is a plan of kind allocate-checkpoints: simulate recovery takes a recovery-schedule
   [2]
   $ ftplan simulate recovery nothing.json
   2> ftplan: nothing.json: no such file (did you mean 'allocation.json'?)

@@ -16,7 +16,7 @@ What a query keeps of its output when only some of its tasks have a replica.
     --query [top-k|incidents]       top-k = the commonest keys of a log in sliding windows; incidents = a join
                                     of traffic and reported incidents, both made up.  [default: top-k where a
                                     LOG is given]
-    --replicas PLAN                 Judge this plan of kind task-replication, instead of planning.
+    --replicas PLAN                 Judge this plan of kind replicate-tasks, instead of planning.
     --ratios X,X,...                Shares of the tasks that get a replica.  [default:
                                     0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9]
     --algorithm NAME                Who chooses the replicas, of dynamic-programming, structure-aware, greedy,

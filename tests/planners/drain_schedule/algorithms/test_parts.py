@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ftplan.model.plan import Objective
 from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.algorithms import moving
+from ftplan.planners.drain_schedule import packing as moving
 from ftplan.planners.drain_schedule.algorithms.allowed import members
 from ftplan.planners.drain_schedule.algorithms.assignment import edge_cliques
 from ftplan.planners.drain_schedule.algorithms.bounds import least_rounds
@@ -22,8 +22,8 @@ from ftplan.planners.drain_schedule.algorithms.covering import Covering
 from ftplan.planners.drain_schedule.algorithms.first_fit import by_saturation, first_fit, one_by_one
 from ftplan.planners.drain_schedule.algorithms.heaviest import Rows, heaviest
 from ftplan.planners.drain_schedule.algorithms.improvement import fewer, reordered, shorter, total_s
-from ftplan.planners.drain_schedule.algorithms.moving import pack
 from ftplan.planners.drain_schedule.algorithms.restartable import restartable
+from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.problem import DrainLimits, DrainProblem, MovingRoom
 from ftplan.planners.drain_schedule.rules import ROOM, broken, conflicts
 from tests.planners.drain_schedule.algorithms.cases import (

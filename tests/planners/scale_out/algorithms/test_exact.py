@@ -16,8 +16,8 @@ from ftplan.planners.scale_out.algorithms.baselines import baselines
 from ftplan.planners.scale_out.algorithms.doubling import doubling
 from ftplan.planners.scale_out.algorithms.ds2 import ds2
 from ftplan.planners.scale_out.algorithms.exact import exact
-from ftplan.planners.scale_out.algorithms.parallelism import Sizing
 from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
+from ftplan.planners.scale_out.parallelism import Sizing
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem
 from ftplan.planners.scale_out.rules import TARGET, broken
 from tests.effort import examples

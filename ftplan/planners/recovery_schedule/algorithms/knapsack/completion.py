@@ -8,7 +8,7 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.profit_density import density
+from ftplan.planners.recovery_schedule.profit_density import density
 
 #: Share of the chosen queries that are dropped before shares are computed again.
 DROPPED_AT_ONCE = 0.03

@@ -11,7 +11,7 @@ from ftplan.compiled import compiled, inlined
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.profit_density import density
+from ftplan.planners.recovery_schedule.profit_density import density
 
 #: Multiplier that leaves the 30 leading bits of a density or cost (Veltkamp): what differs by less is a rounding error.
 SPLIT = 2.0**23 + 1.0

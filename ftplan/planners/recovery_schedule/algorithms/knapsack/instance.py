@@ -16,7 +16,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.profit_density import profit_density, shared_cost
+from ftplan.planners.recovery_schedule.profit_density import profit_density, shared_cost
 
 
 @dataclass(frozen=True, eq=False)

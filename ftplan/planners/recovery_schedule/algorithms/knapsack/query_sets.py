@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.profit_density import density
+from ftplan.planners.recovery_schedule.profit_density import density
 
 #: Sets whose values or costs differ by less than this share are equal.
 EQUAL = 1e-10

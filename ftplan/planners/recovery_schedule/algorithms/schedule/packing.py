@@ -11,7 +11,6 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.plan import Warn
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import now
-from ftplan.planners.recovery_schedule.algorithms.profit_density import profit_density
 from ftplan.planners.recovery_schedule.algorithms.schedule.choose_and_pack import choose_and_pack
 from ftplan.planners.recovery_schedule.algorithms.schedule.exact_packing import pack_exactly
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import (
@@ -23,6 +22,7 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment impor
 )
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+from ftplan.planners.recovery_schedule.profit_density import profit_density
 
 #: Queries in a row that do not fit before no more are tried.
 MISSES = 300

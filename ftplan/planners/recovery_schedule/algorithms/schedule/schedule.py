@@ -11,9 +11,9 @@ from ftplan.model.plan import Objective
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.profit_density import profit_density
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, RecoveryProblem
+from ftplan.planners.recovery_schedule.profit_density import profit_density
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.key_group_state import even_ranges
 from ftplan.model.tolerances import NOISE
-from ftplan.planners.scale_out.algorithms.splits import Splitting
-from ftplan.planners.scale_out.effects import even_ranges, highest_use, largest_state, required_tasks, share_at
+from ftplan.planners.scale_out.effects import highest_use, largest_state, required_tasks, share_at
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem, Split
+from ftplan.planners.scale_out.splits import Splitting
 
 
 class Size(NamedTuple):

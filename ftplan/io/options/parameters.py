@@ -1,10 +1,9 @@
-"""What the calls of the Python face take beside options: plans, problems, and parameters of their own."""
+"""The parameters of the Python face's calls beside options, and the checks that say what is right."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import (
@@ -12,7 +11,6 @@ from ftplan.io.options.fields import (
     FLAG,
     SELECTORS,
     Check,
-    PlanSource,
     checked,
     number,
     one_of,
@@ -23,9 +21,7 @@ from ftplan.io.options.fields import (
 )
 from ftplan.model.load_measures import MEASURES
 from ftplan.model.names import Selector
-from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.kind import KINDS, kind_of
 
 
 def _selector(value: Any) -> str:
@@ -85,26 +81,3 @@ def a_problem(given: Any) -> Problem:
     if isinstance(given, Problem):
         return given
     raise FtplanError(f"problem: {quoted(given)} is not what ftplan.load returns")
-
-
-def a_plan(given: Plan | PlanSource) -> Plan:
-    """Return a plan that was given as one, as a path or as a document, with options that can be understood.
-
-    Raises
-    ------
-    FtplanError
-        If it is anything else, cannot be read, or records an option that is wrong.
-    """
-    if isinstance(given, (str, os.PathLike, Mapping)):
-        from ftplan.io.plan_file import load_plan
-
-        given = load_plan(SOURCE.take(given) if given != "" else _refused(given)).value
-    if not isinstance(given, Plan):
-        _refused(given)
-    if given.kind in KINDS:
-        kind_of(given.kind).options.of_plan(given)
-    return given
-
-
-def _refused(given: Any) -> NoReturn:
-    raise FtplanError(f"plan: {quoted(given)} is not a plan, the path of one, or its document")

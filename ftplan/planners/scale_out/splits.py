@@ -12,7 +12,7 @@ import numpy as np
 from ftplan.compiled import pays_to_compile
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.algorithms import split_kernel
+from ftplan.planners.scale_out import split_kernel
 
 #: Covers that a bisection tries, about; and calls that are too small to pay for compiling, after which they do.
 TRIED, OFTEN = 20, 5
