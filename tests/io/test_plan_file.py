@@ -27,6 +27,10 @@ def body(**changes: Any) -> dict[str, Any]:
         (plan(kind="checkpoints"), "kind: expected 'allocate-checkpoints', 'replicate-tasks', 'recovery-schedule', "
          "'rebalance', 'peer-ring', 'scale-out' or 'drain-schedule', got 'checkpoints' "
          "(did you mean 'allocate-checkpoints'?)"),
+        (plan(kind="checkpoint-allocation"),
+         "kind: 'checkpoint-allocation' is now 'allocate-checkpoints'; the rest of the plan is as it was"),
+        (plan(kind="task-replication"),
+         "kind: 'task-replication' is now 'replicate-tasks'; the rest of the plan is as it was"),
         (plan(plan=None), "plan: is null, but the status is not infeasible or no-plan-in-time"),
         (plan(plan=[]), "plan: expected a mapping, got a list"),
         (plan(plan={}), "plan.assignments: is missing"),

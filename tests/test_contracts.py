@@ -1,0 +1,107 @@
+"""The import contracts hold what is new as well: an import that is planted in a folder nobody has named breaks them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+import grimp
+import pytest
+from importlinter.application import use_cases
+from importlinter.configuration import configure
+from importlinter.domain.contract import registry
+
+from tests.places import ROOT
+
+#: For each contract imports that break it, each by itself: who imports, and what. ``toy`` is a room, a question or an
+#: algorithm that nobody has named.
+PLANTED: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "Arrows point down": (
+        ("ftplan.io.toy", "ftplan.planners.registry"),
+        ("ftplan.planners.toy.make", "ftplan.api.plans"),
+        ("ftplan.planners.toy.algorithms.exact", "ftplan.simulation"),
+        ("ftplan.reports.page", "ftplan.spark_stats.session"),
+        ("ftplan.toy_room.things", "ftplan.errors"),
+    ),
+    "ortools only in planners": (("ftplan.toy_room.things", "ortools"), ("ftplan.simulation.toy.run", "ortools")),
+    "pyspark only in spark_stats": (("ftplan.toy_room.things", "pyspark"), ("ftplan.planners.toy.make", "pysail")),
+    "click and rich only in cli": (("ftplan.planners.toy.view", "rich"), ("ftplan.planners.toy.kind", "click")),
+    "pydantic where files are described": (
+        ("ftplan.planners.toy.make", "pydantic"),
+        ("ftplan.planners.toy.algorithms.exact", "pydantic"),
+    ),
+    "simpy only in simulation": (("ftplan.planners.toy.make", "simpy"),),
+    "statsmodels only in planners": (("ftplan.planners.toy.make", "statsmodels"),),
+    "Who judges a plan imports no algorithm": (
+        ("ftplan.planners.toy.judge", "ftplan.planners.toy.algorithms.exact"),
+        ("ftplan.planners.toy.score", "ftplan.planners.toy.algorithms.search.moves"),
+        ("ftplan.planners.toy.explain", "ftplan.planners.drain_schedule.algorithms.exact"),
+        ("ftplan.planners.toy.diff", "ftplan.planners.toy.algorithms.exact"),
+        ("ftplan.planners.rebalance.rules", "ftplan.planners.rebalance.algorithms.exact"),
+    ),
+    "An algorithm knows neither files nor screens": (
+        ("ftplan.planners.toy.algorithms.exact", "ftplan.io.documents"),
+        ("ftplan.planners.toy.algorithms.search.moves", "ftplan.reports.answer"),
+        ("ftplan.planners.toy.algorithms.exact", "rich"),
+    ),
+    "A repair is planned in layers": (
+        (
+            "ftplan.planners.recovery_schedule.algorithms.knapsack.branching",
+            "ftplan.planners.recovery_schedule.algorithms.repair.policy",
+        ),
+    ),
+}
+
+
+@pytest.fixture(scope="module", name="options")
+def _options() -> Any:
+    configure()
+    options = use_cases.read_user_options(str(ROOT / "pyproject.toml"))
+    use_cases._register_contract_types(options)
+    return options
+
+
+@pytest.fixture(scope="module", name="graph")
+def _graph() -> grimp.ImportGraph:
+    return grimp.build_graph("ftplan", include_external_packages=True, cache_dir=None)
+
+
+def checked(contract: Mapping[str, Any], graph: grimp.ImportGraph, session: Mapping[str, Any]) -> bool:
+    """Return whether a contract is kept."""
+    made = registry.get_contract_class(contract["type"])(
+        name=contract["name"],
+        session_options=dict(session),
+        contract_options={key: value for key, value in contract.items() if key not in ("name", "type", "id")},
+    )
+    return bool(made.check(deepcopy(graph), verbose=False).kept)
+
+
+def planted(graph: grimp.ImportGraph, importer: str, imported: str) -> grimp.ImportGraph:
+    """Return the imports of ftplan with one more; who imports, and the packages around it, may be new."""
+    changed = deepcopy(graph)
+    for name in (importer, imported):
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            part = ".".join(parts[:end])
+            if part not in changed.modules:
+                changed.add_module(part, is_squashed=parts[0] != "ftplan")
+    changed.add_import(importer=importer, imported=imported)
+    return changed
+
+
+def test_every_contract_has_a_planted_import(options: Any) -> None:
+    assert {contract["name"] for contract in options.contracts_options} == set(PLANTED)
+
+
+@pytest.mark.parametrize(
+    ("name", "importer", "imported"),
+    [(name, *pair) for name, pairs in PLANTED.items() for pair in pairs],
+    ids=lambda value: value.removeprefix("ftplan."),
+)
+def test_a_planted_import_breaks_its_contract(
+    options: Any, graph: grimp.ImportGraph, name: str, importer: str, imported: str
+) -> None:
+    (contract,) = [item for item in options.contracts_options if item["name"] == name]
+    assert checked(contract, graph, options.session_options)
+    assert not checked(contract, planted(graph, importer, imported), options.session_options)
