@@ -5,6 +5,8 @@ The public Python face is what ``__all__`` names. It is imported on first use, s
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ftplan.version import __version__
@@ -57,12 +59,25 @@ def __getattr__(name: str) -> Any:
         from ftplan.errors import FtplanError
 
         return FtplanError
-    if name == "what_if":
-        from ftplan.what_if.what_if import what_if
-
-        return what_if
     if name in __all__:
         from ftplan import api
 
         return getattr(api, name)
     raise AttributeError(f"module 'ftplan' has no attribute {name!r}")
+
+
+class _Face(ModuleType):
+    """This package: ``ftplan.what_if`` is the function, also once the package of that name has been imported."""
+
+    @property
+    def what_if(self) -> Any:
+        from ftplan.what_if.what_if import what_if
+
+        return what_if
+
+    @what_if.setter
+    def what_if(self, package: ModuleType) -> None:
+        """Ignore the package, which the import system would set here."""
+
+
+sys.modules[__name__].__class__ = _Face

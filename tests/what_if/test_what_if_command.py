@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 import ftplan as face
+from ftplan.what_if import sweep as sweeps
 from ftplan.what_if.outcome import outcome_of
 from ftplan.what_if.sweep import load_sweep
 from tests.cli.conftest import Run
@@ -26,7 +27,7 @@ STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 def arithmetic(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Stands for what a what-if file says."""
     sweep: Any = Arithmetic(40, failing=9)
-    monkeypatch.setattr("ftplan.what_if.sweep.load_sweep", lambda source, **_: sweep)
+    monkeypatch.setattr(sweeps, "load_sweep", lambda source, **_: sweep)
     return sweep
 
 
@@ -110,7 +111,7 @@ def test_the_time_limit_says_what_is_missing(
     project: Path,
 ) -> None:
     gated: Any = Arithmetic(6, gate=tmp_path / "gate", gated=3)
-    monkeypatch.setattr("ftplan.what_if.sweep.load_sweep", lambda source, **_: gated)
+    monkeypatch.setattr(sweeps, "load_sweep", lambda source, **_: gated)
     limit = ("--time-limit", "3s", "--jobs", "1")
     done = ftplan("what-if", "f", *limit, "-o", "out.json")
     assert done.returncode == 1
