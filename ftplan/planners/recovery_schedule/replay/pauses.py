@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from ftplan.model.violation import Violation
 from ftplan.planners.recovery_schedule.replay.incident import Incident
 from ftplan.planners.recovery_schedule.replay.repair import Repair
 
-if TYPE_CHECKING:
-    from ftplan.planners.recovery_schedule.replay.replay import ReplayEvent
-
 
 class Pauses:
     """Plays the ``pause`` lists of the steps on a :class:`Repair` and notes what is wrong with them."""
@@ -24,15 +21,18 @@ class Pauses:
     def __init__(self, incident: Incident, repair: Repair, faults: list[Violation]) -> None:
         self._incident, self._repair, self._faults = incident, repair, faults
 
-    def play(self, event: ReplayEvent, pause: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Let the tasks of one step give way, whether they may or not; return those that did and ran."""
+    def play(self, step: int, at_s: float, struck: bool, pause: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Pause the tasks of one step, whether they may or not; return those that ran.
+
+        *struck* is whether tasks failed just before it.
+        """
         if not pause:
             return []
-        graph, step = self._incident.graph, event.step
-        served, most = self._priorities(event.at_s)
+        graph = self._incident.graph
+        served, most = self._priorities(at_s)
         if not self._incident.may_pause:
             self._say(f"step {step} pauses tasks: that takes --pause-lower-priority")
-        elif not event.struck:
+        elif not struck:
             self._say(f"step {step} pauses tasks, but nothing fails then: tasks give way when others fail")
         stopped: list[int] = []
         for item in pause:
@@ -55,7 +55,7 @@ class Pauses:
                 text = "one that does not run" if np.isinf(served[task]) else f"one of priority {served[task]:.6g}"
                 self._say(f"{said}{name}, but a query needs it, {text}; the most that is down is {most:.6g}", task)
             if len(nodes) == 1:
-                self._repair.pause(task, event.at_s)
+                self._repair.pause(task, at_s)
                 stopped.append(task)
         return stopped
 
@@ -78,7 +78,7 @@ class Pauses:
         if node is not None:
             self._repair.drop_standby(task)
 
-    def _cpu(self, task: int, item: Mapping[str, Any], name: str, step: int | None) -> None:
+    def _cpu(self, task: int, item: Mapping[str, Any], name: str, step: int) -> None:
         cost, stated = float(self._incident.cost[task]), item.get("cpu")
         if stated is not None and abs(stated - cost) > 1e-9 * max(1.0, cost):
             text = f"step {step} counts {stated:.6g} cores for {name}, which takes {cost:.6g}"

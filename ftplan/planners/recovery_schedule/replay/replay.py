@@ -111,7 +111,7 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
             for name, machine in repair.machines.items()
         }
         if event.step is not None:
-            event.gave_way = pauses.play(event, steps[event.step].get("pause") or ())
+            event.gave_way = pauses.play(event.step, event.at_s, event.struck, steps[event.step].get("pause") or ())
             if event.gave_way:
                 outages.open(whole_from(incident.graph, repair.caught_up), event.at_s)
             event.used = entries.play(event.step, event.at_s, steps[event.step]["recover"])

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room
+from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, significant
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.search.climbing import climbed_within
 from ftplan.planners.replicate_tasks.algorithms.search.single_failures import drops
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
@@ -45,7 +46,6 @@ def _nodes(
     if problem.hosts is None and problem.max_changes is None:
         chosen = [taken(replace(problem, budget=budget), order) for budget in budgets]
         return [np.where(replicated, 0, NOWHERE) for replicated in chosen], clock
-    from ftplan.planners.replicate_tasks.algorithms.search.climbing import climbed_within  # builds on this ranking
 
     def first(room: Room) -> Room:
         return placed(room, order)
@@ -86,9 +86,3 @@ def placed(room: Room, order: IntArray) -> Room:
         if larger.node[task] == NOWHERE and larger.cost + float(larger.problem.weight[task]) <= larger.limit:
             larger.add([task])
     return larger
-
-
-def significant(values: FloatArray) -> FloatArray:
-    """Return the values rounded to about 12 significant digits, so that equal ones tie in spite of rounding errors."""
-    mantissa, exponent = np.frexp(values)
-    return np.asarray(np.ldexp(np.round(mantissa, 12), exponent), dtype=np.float64)

@@ -16,6 +16,12 @@ from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 CHAINS = 20
 
 
+def significant(values: FloatArray) -> FloatArray:
+    """Return the values rounded to about 12 significant digits, so that equal ones tie in spite of rounding errors."""
+    mantissa, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.round(mantissa, 12), exponent), dtype=np.float64)
+
+
 def better(value: float, than: float) -> bool:
     """Return whether a fidelity is larger than another by more than the last digits; both may be tiny."""
     return value > than * (1.0 + NOISE)

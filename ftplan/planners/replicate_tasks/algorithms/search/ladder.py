@@ -11,8 +11,7 @@ from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.greedy import significant
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room
+from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, significant
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 #: How much larger than the last one the next budget is, at least by the least cost of a replica; most budgets.
