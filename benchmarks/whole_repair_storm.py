@@ -28,9 +28,9 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.blocking import blocking
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE, RepairInstance, RepairPlacement
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import blocking
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of

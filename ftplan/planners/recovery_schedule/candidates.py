@@ -8,9 +8,9 @@ from typing import Any
 
 from ftplan.model.names import natural_key
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.recovery_schedule.replay.entry import above
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 from ftplan.planners.recovery_schedule.replay.replay import Replay, ReplayEvent
+from ftplan.planners.recovery_schedule.replay.step_entries import above
 
 COLUMNS = ("node", "cores free", "lacks", "ready, s", "chosen", "ruled out by")
 #: Tasks that a line names at most.

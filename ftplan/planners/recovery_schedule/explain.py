@@ -18,11 +18,10 @@ from ftplan.planners.assessments import Explanation
 from ftplan.planners.recovery_schedule.candidates import COLUMNS, candidates
 from ftplan.planners.recovery_schedule.candidates import notes as nodes_notes
 from ftplan.planners.recovery_schedule.explain_times import gave_way, missed_by, rolled_back, time_notes
-from ftplan.planners.recovery_schedule.incident import incident_of
+from ftplan.planners.recovery_schedule.incident import Incident, incident_of
 from ftplan.planners.recovery_schedule.profit_density import profit_density
-from ftplan.planners.recovery_schedule.replay.entry import above
-from ftplan.planners.recovery_schedule.replay.incident import Incident
 from ftplan.planners.recovery_schedule.replay.replay import Replay, ReplayEvent, replay
+from ftplan.planners.recovery_schedule.replay.step_entries import above
 
 #: Queries that a note names at most.
 NAMED = 5

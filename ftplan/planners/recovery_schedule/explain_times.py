@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 from ftplan.planners.recovery_schedule.replay.outages import Outage
 from ftplan.planners.recovery_schedule.replay.replay import Replay, ReplayEvent, same
 

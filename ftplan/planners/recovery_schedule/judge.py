@@ -24,19 +24,17 @@ from ftplan.planners.judging import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.planners.recovery_schedule.incident import bandwidth_of, horizon_of, incident_of
+from ftplan.planners.recovery_schedule.incident import Incident, bandwidth_of, horizon_of, incident_of
 from ftplan.planners.recovery_schedule.options import OBJECTIVES, RecoveryScheduleOptions
-from ftplan.planners.recovery_schedule.repair_metrics import repair_scores
-from ftplan.planners.recovery_schedule.replay.incident import Incident
-from ftplan.planners.recovery_schedule.replay.outcome import outcome
+from ftplan.planners.recovery_schedule.replay.outcome import outcome, repair_scores
 from ftplan.planners.recovery_schedule.replay.replay import Replay, replay
-from ftplan.planners.recovery_schedule.replay.rules import RULES, judged
+from ftplan.planners.recovery_schedule.rules import RULES, judged
 
 
 def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """Return what a recovery schedule violates, the rules that it was held to, and what was not recomputed.
 
-    The rules are always all of them. Codes: those of :mod:`ftplan.planners.recovery_schedule.replay.rules` and
+    The rules are always all of them. Codes: those of :mod:`ftplan.planners.recovery_schedule.rules` and
     :mod:`ftplan.planners.judging`, and ``ROLLBACK_MISSING`` for a step that has to begin with a global rollback and
     does not say so, in a plan that says it elsewhere or names what made it.
 

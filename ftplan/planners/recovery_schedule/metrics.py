@@ -15,9 +15,9 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import now
 from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import replay
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import timeline
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Beside, Downtime, Schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import changes
+from ftplan.planners.recovery_schedule.body import timeline
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
 
 Figures = dict[str, float | int | None]

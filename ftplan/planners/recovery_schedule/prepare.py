@@ -23,13 +23,12 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.model.units import MB
 from ftplan.planners import deployed as other_plans
 from ftplan.planners.failures import Failed, what_fails
-from ftplan.planners.recovery_schedule import copies as recovery_copies
-from ftplan.planners.recovery_schedule.arrivals import default_arrivals
-from ftplan.planners.recovery_schedule.horizon import default_horizon_s
+from ftplan.planners.recovery_schedule import restores as recovery_copies
+from ftplan.planners.recovery_schedule.defaults import default_arrivals, default_horizon_s
 from ftplan.planners.recovery_schedule.hosts import Room, room, with_coordinator
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
-from ftplan.planners.recovery_schedule.reprocessing import delays_of, replay_doubts
+from ftplan.planners.recovery_schedule.restores import delays_of, replay_doubts
 from ftplan.planners.recovery_schedule.warnings import warnings_of
 
 

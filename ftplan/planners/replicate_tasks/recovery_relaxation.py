@@ -13,10 +13,11 @@ from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import (
     TimeIndexedKnapsack,
+    capacity_with_failures,
     expected_arrivals,
+    step_bounds,
     time_indexed,
 )
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_bound import capacity_with_failures, step_bounds
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import single_step_bounds
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State

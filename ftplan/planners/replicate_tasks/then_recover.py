@@ -24,29 +24,25 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.deployed import Replica
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density, best_density_step
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.decision_points import decision_points
 from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule, Step
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule, Step, by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
+from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.prepare import RecoveryQuestion, question_of
-from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.replicate_tasks.algorithms.changes import too_few_changes
-from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
+from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem, decision_points
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
 from ftplan.planners.replicate_tasks.algorithms.models.downtime_relaxation import CaseRelaxation
-from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.recovery_savings import DowntimeModel, levels, recovery_savings
-from ftplan.planners.replicate_tasks.metrics import figures_of
+from ftplan.planners.replicate_tasks.algorithms.shortage import too_few_changes
+from ftplan.planners.replicate_tasks.metrics import figures_of, with_recovery
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
 from ftplan.planners.replicate_tasks.recovery_cases import RecoveryCase, recovery_cases
-from ftplan.planners.replicate_tasks.recovery_figures import with_recovery
 from ftplan.planners.replicate_tasks.recovery_relaxation import relaxed
 from ftplan.planners.result import Result
 

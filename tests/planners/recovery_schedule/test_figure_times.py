@@ -16,9 +16,9 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
+from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.prepare import prepare
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions

@@ -13,7 +13,7 @@ from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import opt
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, StepSolver
 from ftplan.planners.recovery_schedule.algorithms.local_search import local_search_step
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.result import Result

@@ -11,15 +11,10 @@ from ftplan.model.plan import sound_bound
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import RAISED, fractional_bound, whole_numbers
 from ftplan.planners.recovery_schedule.algorithms.knapsack.density_growth import grow, growth_instance
-from ftplan.planners.recovery_schedule.algorithms.knapsack.fractional_bound import (
-    RAISED,
-    fractional_bound,
-    whole_numbers,
-)
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice
-from ftplan.planners.recovery_schedule.algorithms.knapsack.residual import fitting
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, fitting
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.result import Result

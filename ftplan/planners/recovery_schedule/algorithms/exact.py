@@ -12,16 +12,15 @@ from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
 from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import optimum_where_few
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import LagrangianBound, best_price, fractional_bound
 from ftplan.planners.recovery_schedule.algorithms.knapsack.branching import Tree, branch, search_tree
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import best_completion
 from ftplan.planners.recovery_schedule.algorithms.knapsack.deep_tree import DeepTree, deepen
-from ftplan.planners.recovery_schedule.algorithms.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit, solve, too_large
-from ftplan.planners.recovery_schedule.algorithms.knapsack.lagrangian_bound import LagrangianBound, best_price
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, Reduction, reduce
 from ftplan.planners.recovery_schedule.algorithms.local_search import local_search_step
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.result import Result

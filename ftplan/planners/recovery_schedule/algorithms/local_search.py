@@ -21,13 +21,12 @@ from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objecti
 from ftplan.planners.recovery_schedule.algorithms.knapsack import tabu_moves as moves
 from ftplan.planners.recovery_schedule.algorithms.knapsack import tabu_rounds as rounds
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import trim
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, residual
 from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import join_bundles
-from ftplan.planners.recovery_schedule.algorithms.knapsack.residual import residual
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_moves import TabuInstance, TabuState
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_rounds import TabuSettings
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.result import Result

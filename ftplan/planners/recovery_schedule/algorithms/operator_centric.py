@@ -15,7 +15,7 @@ from ftplan.planners.recovery_schedule.algorithms.best_density import best_densi
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
 from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import dynamic_programming_step
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import group_starts
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import fits
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem

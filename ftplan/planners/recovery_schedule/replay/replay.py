@@ -15,11 +15,10 @@ from ftplan.model.names import Selector
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.model.violation import Violation
-from ftplan.planners.recovery_schedule.replay.entry import Entries
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 from ftplan.planners.recovery_schedule.replay.outages import Outage, OutageLog
-from ftplan.planners.recovery_schedule.replay.pauses import Pauses
 from ftplan.planners.recovery_schedule.replay.repair import Repair
+from ftplan.planners.recovery_schedule.replay.step_entries import Entries, Pauses
 
 
 def same(a: float, b: float) -> bool:

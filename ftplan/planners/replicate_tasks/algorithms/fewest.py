@@ -13,13 +13,17 @@ from ftplan.model.plan import Infeasible, Status, Warn, sound_bound
 from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound
-from ftplan.planners.replicate_tasks.algorithms.choice import EQUAL, ReplicationPlanner, climber
-from ftplan.planners.replicate_tasks.algorithms.models.units import units
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room
-from ftplan.planners.replicate_tasks.algorithms.placement.shortage import no_room
-from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound, units
+from ftplan.planners.replicate_tasks.algorithms.planner import (
+    EQUAL,
+    Replication,
+    ReplicationOptions,
+    ReplicationPlanner,
+    climber,
+)
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room
 from ftplan.planners.replicate_tasks.algorithms.search.ruin import trimmed
+from ftplan.planners.replicate_tasks.algorithms.shortage import no_room
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
 

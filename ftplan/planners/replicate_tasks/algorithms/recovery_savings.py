@@ -18,8 +18,8 @@ from ftplan.planners.replicate_tasks.algorithms.models.downtime_relaxation impor
     Outages,
     downtime_bound,
 )
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, in_place
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room, in_place
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
 

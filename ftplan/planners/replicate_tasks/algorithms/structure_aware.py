@@ -8,8 +8,8 @@ from dataclasses import replace
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.greedy import placed, ranking
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room
 from ftplan.planners.replicate_tasks.algorithms.search.climbing import First, climbed_within, grown_within
 from ftplan.planners.replicate_tasks.algorithms.search.ruin import trimmed
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem

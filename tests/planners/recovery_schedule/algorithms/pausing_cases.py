@@ -11,7 +11,7 @@ from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Substreams, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
+from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairInstance,
     RepairPlacement,

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms import dynamic_programming
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import best_price
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import best_completion
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit, in_integers
-from ftplan.planners.recovery_schedule.algorithms.knapsack.lagrangian_bound import best_price
 from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import priced_closure
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, reduce
 from tests.planners.recovery_schedule.algorithms.instances import brute_force, figure_2, knapsack_of, knapsacks

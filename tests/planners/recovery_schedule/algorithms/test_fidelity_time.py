@@ -18,11 +18,10 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_bound import fidelity_bounds
-from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_order import reverse_greedy
-from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import TasksInSums
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import TasksInSums, reverse_greedy
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.exact import interval_model
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.interval_model import solve_intervals
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.whole_numbers import whole_repair
+from ftplan.planners.recovery_schedule.algorithms.repair import interval_model
+from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     NOWHERE,
     RepairInstance,
     RepairPlacement,
     value,
 )
+from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals
+from ftplan.planners.recovery_schedule.algorithms.repair.whole_numbers import whole_repair
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.repair_cases import least_loss
 from tests.planners.recovery_schedule.algorithms.repair_search_cases import least_loss_waiting, varied

@@ -20,16 +20,15 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import (
     step_by_step,
 )
 from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_bound import step_bounds
+from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, step_bounds
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import (
     single_step_bounds,
     solve_time_indexed,
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.planners.recovery_schedule.algorithms.cases import figure_2, graph, problem

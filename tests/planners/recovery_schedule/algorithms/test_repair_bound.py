@@ -12,9 +12,9 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
 from ftplan.planners.recovery_schedule.algorithms.repair import clairvoyant as foreseen
 from ftplan.planners.recovery_schedule.algorithms.repair import host_groups
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.best import repair_bound
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import repair_bound
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.effort import examples

@@ -12,10 +12,9 @@ import pytest
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
 from ftplan.planners.recovery_schedule.algorithms.operator_centric import cheapest_first, with_step_bound
-from ftplan.planners.recovery_schedule.algorithms.random_order import random_order
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import random_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, State, by_queries
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem

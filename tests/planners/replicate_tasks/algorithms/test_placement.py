@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.model.measures.replica_hosts import NOWHERE, ReplicaHosts
-from ftplan.planners.replicate_tasks.algorithms.placement.assignment import Work, assigned
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room
-from ftplan.planners.replicate_tasks.algorithms.placement.spreading import spread
+from ftplan.planners.replicate_tasks.algorithms.deployment import spread
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room
+from ftplan.planners.replicate_tasks.algorithms.search.enumeration import Work, assigned
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from tests.planners.replicate_tasks.algorithms.cases import hosted, problems
 

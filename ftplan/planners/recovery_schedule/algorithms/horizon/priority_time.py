@@ -12,15 +12,17 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_bound import step_bounds
+from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import (
+    TimeIndexedKnapsack,
+    step_bounds,
+    time_indexed,
+)
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import (
     single_step_bounds,
     solve_time_indexed,
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import tasks_in_order
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State, tasks_in_order
 
 _log = logging.getLogger(__name__)
 

@@ -16,11 +16,10 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.knapsack.lagrangian_bound import LagrangianBound, best_price
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import LagrangianBound, best_price
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, residual
 from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import priced_closure
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, propagate
-from ftplan.planners.recovery_schedule.algorithms.knapsack.residual import residual
 
 #: Bundles whose both sides are bounded before one is chosen.
 CANDIDATES = 8

@@ -9,8 +9,7 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, group_starts
-from ftplan.planners.recovery_schedule.algorithms.knapsack.residual import residual
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, group_starts, residual
 
 
 @dataclass(frozen=True, eq=False)

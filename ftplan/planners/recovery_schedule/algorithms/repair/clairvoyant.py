@@ -11,9 +11,8 @@ from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.recovery_schedule.algorithms.repair.rollbacks import Rollbacks
-from ftplan.planners.recovery_schedule.algorithms.schedule.decision_points import decision_points
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import RecoveryProblem, decision_points
 
 #: Pairs of task and host up to which each is looked at.
 MOST_CELLS = 2_000_000

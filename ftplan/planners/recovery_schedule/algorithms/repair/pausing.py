@@ -13,7 +13,7 @@ from ftplan.model.measures.downtimes import whole_from
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
+from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairInstance,
     RepairPlacement,

@@ -11,12 +11,12 @@ import numpy as np
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Status, Warn
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.recovery_schedule.algorithms.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery_schedule.algorithms.schedule.decision_points import DecisionPoint, decision_points
-from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import fractional_bound
+from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog, no_query_returns, unrecovered
 from ftplan.planners.recovery_schedule.algorithms.schedule.packing import (
     Deadline,
     Packing,
+    StepClock,
     begun_early,
     pack,
     pack_prefetch,
@@ -31,9 +31,7 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
     State,
     Step,
 )
-from ftplan.planners.recovery_schedule.algorithms.schedule.step_clock import StepClock
-from ftplan.planners.recovery_schedule.algorithms.schedule.unrecovered import no_query_returns, unrecovered
-from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import DecisionPoint, RecoveryOptions, RecoveryProblem, decision_points
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)

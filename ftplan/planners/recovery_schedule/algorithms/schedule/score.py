@@ -9,11 +9,10 @@ import numpy as np
 
 from ftplan.model.measures.downtimes import Changes, Downtimes, fidelity_time
 from ftplan.model.measures.fidelity import FidelityModel
-from ftplan.planners.recovery_schedule.algorithms.schedule.decision_points import decision_points
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Restore, Schedule
-from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import RecoveryProblem, decision_points
 
 
 def priority_time_of(schedule: Schedule, problem: RecoveryProblem) -> float:

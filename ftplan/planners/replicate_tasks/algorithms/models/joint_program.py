@@ -12,10 +12,9 @@ from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, interruptible, solve_highs
-from ftplan.planners.replicate_tasks.algorithms.models.bundles import bundles
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, current_of
 from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit, circuit
-from ftplan.planners.replicate_tasks.algorithms.models.monomials import Term, rows
+from ftplan.planners.replicate_tasks.algorithms.models.monomials import Term, bundles, rows
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 

@@ -10,7 +10,7 @@ from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, better, significant
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room, better, significant
 from ftplan.planners.replicate_tasks.algorithms.search.completion import Completion, Trees, trees
 from ftplan.planners.replicate_tasks.algorithms.search.decomposition import anchors
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem

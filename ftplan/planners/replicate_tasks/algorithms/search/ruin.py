@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, better, significant
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room, better, significant
 from ftplan.planners.replicate_tasks.algorithms.search.growth import Price, TreeGrowth
 
 #: Costs that differ by less, of the cost, are equal.

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.by_time import Stairs, sharper, waiting
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import Stairs, sharper, waiting
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch, Foreseen
 
 #: Pairs of task and host, and entries of (query, bundle), above which single times are not solved.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.by_time import Stairs
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import Stairs
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.time_expanded_program import (
     ALL,
     OPEN_S,

@@ -13,7 +13,7 @@ from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_highs
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.by_time import Stairs, waiting
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import Stairs, waiting
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch
 from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import HostGroups
 

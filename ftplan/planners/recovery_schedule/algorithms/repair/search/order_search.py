@@ -10,10 +10,11 @@ import numpy as np
 from ftplan.compiled import pays_within
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.aggregated_start import order_in_sums
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.aggregated import aggregated_order
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery_schedule.algorithms.repair.search import order_annealing, query_moves
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
+from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import by_density, weighted
 from ftplan.planners.recovery_schedule.algorithms.repair.search.order_annealing import BUFFER, Moved
 from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import (
     Repair,
@@ -21,7 +22,6 @@ from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays
     best_of,
     empty,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.search.query_orders import by_density, weighted
 
 #: Rounds for each query and pass; passes in all where nothing else limits them.
 ROUNDS_PER_PASS, PASSES = 20, 127
@@ -59,7 +59,7 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
     if repair.of_query.shape[1] >= MANY and total > 0:
         passes = None if budget.iterations is None else PASSES_IN_SUMS  # the same however many follow
         part = replace(budget.part(IN_SUMS), iterations=passes)
-        search.try_order(order_in_sums(instance, part, seed))
+        search.try_order(aggregated_order(instance, part, seed))
         budget.cut |= part.cut
     done = idle = 0
     while done < total and not budget.over() and not (few and idle >= IDLE and done >= SOON):

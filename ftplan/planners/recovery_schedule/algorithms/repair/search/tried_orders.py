@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.random_order import in_order
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import in_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
