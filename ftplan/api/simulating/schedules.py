@@ -19,7 +19,7 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Sched
 from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.incident import Incident, incident_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
-from ftplan.planners.recovery_schedule.replay.replay import Replay, named, replay
+from ftplan.planners.recovery_schedule.replay.replay import ScheduleReplay, named, replay
 from ftplan.planners.recovery_schedule.restores import local_bytes
 from ftplan.planners.recovery_schedule.score import require_known_tasks
 from ftplan.planners.result import Result
@@ -37,7 +37,7 @@ class GivenSchedule:
 
     name: str
     steps: Steps
-    replayed: Replay
+    replayed: ScheduleReplay
 
     @classmethod
     def of(cls, plan: Plan, name: str, scene: Scene) -> GivenSchedule:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative, Positive
 from ftplan.io.objective_model import ObjectiveModel
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Pause, Restore, Schedule, Step
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Pause, Restore, Schedule, ScheduleStep
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
 
 
@@ -49,7 +49,7 @@ def _name(task: int, problem: RecoveryProblem) -> dict[str, Any]:
     return {"operator": operator, "index": index}
 
 
-def _step(number: int, step: Step, problem: RecoveryProblem) -> dict[str, Any]:
+def _step(number: int, step: ScheduleStep, problem: RecoveryProblem) -> dict[str, Any]:
     priority = problem.graph.per_task("priority")
     pause = {"pause": [_pause(item, problem) for item in step.pause]} if step.pause else {}
     return {

@@ -20,7 +20,7 @@ from ftplan.planners.recovery_schedule.candidates import notes as nodes_notes
 from ftplan.planners.recovery_schedule.explain_times import gave_way, missed_by, rolled_back, time_notes
 from ftplan.planners.recovery_schedule.incident import Incident, incident_of
 from ftplan.planners.recovery_schedule.profit_density import profit_density
-from ftplan.planners.recovery_schedule.replay.replay import Replay, ReplayEvent, replay
+from ftplan.planners.recovery_schedule.replay.replay import ReplayEvent, ScheduleReplay, replay
 from ftplan.planners.recovery_schedule.replay.step_entries import above
 
 #: Queries that a note names at most.
@@ -37,7 +37,7 @@ class _Played:
 
     plan: Plan
     incident: Incident
-    replay: Replay
+    replay: ScheduleReplay
     since: int
     down: BoolArray
     queries: FailedQueries
@@ -90,7 +90,7 @@ def _played(plan: Plan, problem: Problem) -> _Played:
     return _since(0, plan, incident, replayed)
 
 
-def _since(since: int, plan: Plan, incident: Incident, replayed: Replay) -> _Played:
+def _since(since: int, plan: Plan, incident: Incident, replayed: ScheduleReplay) -> _Played:
     """Return the plan as the failure at an event leaves it."""
     steps = (plan.plan or {})["steps"]
     down = _down(replayed.events[since], incident.graph.tasks)

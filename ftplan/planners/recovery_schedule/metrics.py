@@ -15,7 +15,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import now
 from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import replay
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Beside, Downtime, Schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import ComparedSchedules, Downtime, Schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import changes
 from ftplan.planners.recovery_schedule.body import timeline
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
@@ -49,7 +49,7 @@ def figures(schedule: Schedule, problem: RecoveryProblem, fidelity: Fidelity | N
 
 def held_against(
     plan: Schedule | None,
-    beside: Beside,
+    beside: ComparedSchedules,
     problem: RecoveryProblem,
     until_s: float,
     fidelity: Fidelity | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray
 from ftplan.model.violation import Violation
 from ftplan.planners.recovery_schedule.incident import Incident
-from ftplan.planners.recovery_schedule.replay.replay import Replay, ReplayEvent, named, replay, same
+from ftplan.planners.recovery_schedule.replay.replay import ReplayEvent, ScheduleReplay, named, replay, same
 
 #: The names that a plan lists under ``rules``; all of them always hold.
 RULES = ("capacity", "arrivals", "whole-queries")
@@ -39,7 +39,7 @@ def violations(body: Mapping[str, Any], incident: Incident) -> tuple[Violation, 
     return judged(body, incident, replay(body["steps"], incident))
 
 
-def judged(body: Mapping[str, Any], incident: Incident, replayed: Replay) -> tuple[Violation, ...]:
+def judged(body: Mapping[str, Any], incident: Incident, replayed: ScheduleReplay) -> tuple[Violation, ...]:
     """Return the violations of a plan that has been played through."""
     priority = incident.graph.per_task("priority")
     broken = list(replayed.faults)
@@ -101,7 +101,9 @@ def _differs(stated: float | None, true: float) -> bool:
     return stated is not None and not same(stated, true)
 
 
-def _restored(step: Mapping[str, Any], event: ReplayEvent, replayed: Replay, incident: Incident) -> Iterator[Violation]:
+def _restored(
+    step: Mapping[str, Any], event: ReplayEvent, replayed: ScheduleReplay, incident: Incident
+) -> Iterator[Violation]:
     """A query is listed in the step that brings back the last of its tasks, at the time when that one runs."""
     if step.get("restored") is None:
         return
@@ -129,7 +131,7 @@ def _restored(step: Mapping[str, Any], event: ReplayEvent, replayed: Replay, inc
 
 
 def _step_objective(
-    step: Mapping[str, Any], event: ReplayEvent, replayed: Replay, priority: FloatArray
+    step: Mapping[str, Any], event: ReplayEvent, replayed: ScheduleReplay, priority: FloatArray
 ) -> Iterator[Violation]:
     """The objective ``priority`` of a step sums those of the queries that it restored; no bound lies below."""
     stated = step.get("objective")
@@ -145,7 +147,7 @@ def _step_objective(
         yield Violation("OBJECTIVE_DIFFERS", text, where)
 
 
-def _queries(body: Mapping[str, Any], replayed: Replay, incident: Incident) -> Iterator[Violation]:
+def _queries(body: Mapping[str, Any], replayed: ScheduleReplay, incident: Incident) -> Iterator[Violation]:
     """Every outage is listed with its end; a query that fails twice stands there twice."""
     if body.get("queries") is None:
         return
@@ -174,7 +176,7 @@ def _times(times: Sequence[float]) -> str:
     return " and ".join(back) or "does not fail"
 
 
-def _unrecovered(body: Mapping[str, Any], replayed: Replay, incident: Incident) -> Iterator[Violation]:
+def _unrecovered(body: Mapping[str, Any], replayed: ScheduleReplay, incident: Incident) -> Iterator[Violation]:
     if body.get("unrecovered") is None:
         return
     true = {incident.graph.name(task) for task in np.flatnonzero(np.isinf(replayed.caught_up)).tolist()}
@@ -185,7 +187,7 @@ def _unrecovered(body: Mapping[str, Any], replayed: Replay, incident: Incident) 
         yield Violation("UNRECOVERED_DIFFERS", f"unrecovered: {where} {text}", where)
 
 
-def timeline(replayed: Replay, priority: FloatArray) -> list[tuple[float, int, float]]:
+def timeline(replayed: ScheduleReplay, priority: FloatArray) -> list[tuple[float, int, float]]:
     """Return (time, queries, priority) of the queries that had failed and are back, where this changes.
 
     A query that fails again counts as not back until it returns.
@@ -207,7 +209,7 @@ def timeline(replayed: Replay, priority: FloatArray) -> list[tuple[float, int, f
     return rows
 
 
-def _timeline(body: Mapping[str, Any], replayed: Replay, priority: FloatArray) -> Iterator[Violation]:
+def _timeline(body: Mapping[str, Any], replayed: ScheduleReplay, priority: FloatArray) -> Iterator[Violation]:
     if body.get("timeline") is None:
         return
     true = timeline(replayed, priority)

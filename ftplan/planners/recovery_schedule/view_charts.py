@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from ftplan.model.plan import Plan
-from ftplan.planners.recovery_schedule.figure_times import Stretch, back_over_time, has_nodes, outages, restores
+from ftplan.planners.recovery_schedule.figure_times import TaskSpan, back_over_time, has_nodes, outages, restores
 from ftplan.reports.answer import Table, cell
 from ftplan.reports.sparkline import levels, line_width, sparkline
 
@@ -108,7 +108,7 @@ def chart(plan: Mapping[str, Any], width: int, rows: int = ROWS) -> Table | None
     )
 
 
-def _line(stretches: Sequence[Stretch], last_s: float, width: int) -> str:
+def _line(stretches: Sequence[TaskSpan], last_s: float, width: int) -> str:
     """Draw a row, a stretch without length as a single character; restores hide prefetches, and both catching up."""
     drawn = [IDLE] * width
     order = {"catch-up": 0, "prefetch": 1, "back": 1}

@@ -14,10 +14,10 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import stops_at_once
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, State, by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import INCREMENTAL_FROM, RecoveryOptions, RecoveryProblem
 
@@ -35,7 +35,7 @@ def waiting(problem: RecoveryProblem, settings: RecoveryOptions, until_s: float)
         return None
     second_s = times[1]
     merged = replace(problem, rolls_back_from_s=second_s)
-    policies = (by_queries(best_density_step), WholeRepair(lambda instance, *_: list_schedule(instance)))
+    policies = (by_queries(best_density_step), WholeRepairPolicy(lambda instance, *_: list_schedule(instance)))
     lost = []
     for policy in policies:
         options = replace(settings, objective="priority", iterations=None)
@@ -59,7 +59,7 @@ def waiting_warnings(found: dict[str, Any] | None, lost: float | None) -> list[W
 def _from(at_s: float, policy: Policy) -> Policy:
     """Return a policy that does nothing before a time."""
 
-    def decide(state: State, budget: Budget, seed: int) -> Decision:
+    def decide(state: StepState, budget: Budget, seed: int) -> Decision:
         if state.at_s < at_s:
             return Decision(np.zeros(0, dtype=np.int64), prefetch=False)
         return policy(state, budget, seed)

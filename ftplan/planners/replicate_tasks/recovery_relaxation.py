@@ -20,7 +20,7 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import (
 )
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import single_step_bounds
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
 from ftplan.planners.recovery_schedule.prepare import RecoveryQuestion
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
 from ftplan.planners.replicate_tasks.algorithms.models.downtime_relaxation import CaseRelaxation, Outages
@@ -85,7 +85,7 @@ def _most(knapsack: TimeIndexedKnapsack, free: FloatArray, lasting: bool, clock:
     return single_step_bounds(knapsack, never, most, clock, 0)
 
 
-def _free(state: State, times: FloatArray) -> FloatArray:
+def _free(state: StepState, times: FloatArray) -> FloatArray:
     """Return the cores that are free by each step, whatever the sizes of tasks, shape (K,)."""
     at_s, room = expected_arrivals(state)
     arrived = np.bincount(np.searchsorted(times, at_s), room, minlength=len(times))

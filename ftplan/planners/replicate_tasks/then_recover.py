@@ -27,7 +27,7 @@ from ftplan.planners.recovery_schedule.algorithms.best_density import best_densi
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule, Step, by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule, ScheduleStep, by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
@@ -234,7 +234,7 @@ def _nothing_recovered(problem: RecoveryProblem) -> Schedule:
             downtimes.reopen(queries, repair, point.at_s, number if rolled_back else None)
         none = Objective.of("priority", "max", 0.0, None)
         begun = number == 0 or bool(rolled_back)
-        steps.append(Step(point.at_s, point.trigger(problem), 0.0, 0.0, none, begun, (), (), rolled_back))
+        steps.append(ScheduleStep(point.at_s, point.trigger(problem), 0.0, 0.0, none, begun, (), (), rolled_back))
     return Schedule(tuple(steps), downtimes.ended(steps[-1].at_s, queries, repair), ())
 
 

@@ -20,7 +20,13 @@ from ftplan.planners.recovery_schedule.algorithms.repair.policy import due
 from ftplan.planners.recovery_schedule.algorithms.schedule import arrival_replay
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import random_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, State, by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
+    Decision,
+    Policy,
+    Schedule,
+    StepState,
+    by_queries,
+)
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.defaults import default_horizon_s
@@ -50,7 +56,7 @@ def pausing(inner: Policy, draws: int) -> Policy:
     """Let some of the tasks and standbys that may give way do so, now and then, and decide then."""
     rng = np.random.default_rng(draws)
 
-    def policy(state: State, budget: Budget, seed: int) -> Decision:
+    def policy(state: StepState, budget: Budget, seed: int) -> Decision:
         tasks = [t for t in np.flatnonzero(state.may_pause).tolist() if rng.random() < 0.7]
         standbys = [t for t in np.flatnonzero(state.may_drop).tolist() if rng.random() < 0.5]
         paused = state.after_pause(tasks, standbys) if tasks or standbys else state
@@ -164,7 +170,7 @@ def test_what_is_left_after_tasks_gave_way_is_worth_what_comes_of_it(seed: int) 
     waiting: list[Any] = []
     worth: list[float] = []
 
-    def policy(state: State, budget: Budget, seed: int) -> Decision:
+    def policy(state: StepState, budget: Budget, seed: int) -> Decision:
         pause = tuple(np.flatnonzero(state.may_pause).tolist()[::2])
         if not worth:
             instance = instance_of(state.after_pause(pause))

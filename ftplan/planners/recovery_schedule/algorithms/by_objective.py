@@ -8,18 +8,18 @@ from dataclasses import replace
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, now
-from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import TasksInSums
-from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import QueriesInSums
+from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import AggregatedTaskPolicy
+from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import AggregatedQueryPolicy
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method, objective_of
-from ftplan.planners.recovery_schedule.algorithms.repair.whole_repair import Repair, over_time
-from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import Yardstick, yardsticks
+from ftplan.planners.recovery_schedule.algorithms.repair.whole_repair import RepairSearch, plan_whole_repair
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import Baseline, baselines_of
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
-    Beside,
+    ComparedSchedules,
     Decision,
     Policy,
     Schedule,
-    State,
+    StepState,
     by_queries,
 )
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
@@ -39,7 +39,7 @@ def step_by_step(
     """
     budget = Budget.of(options)
     alone = construct_schedule(problem, replace(options, time_limit_s=(1.0 - AFTERWARDS) * budget.left_s), policy)
-    beside = yardsticks(problem, options, now() + budget.left_s)
+    beside = baselines_of(problem, options, now() + budget.left_s)
     best = alone
     for yardstick in () if baseline else beside:
         if restored(yardstick.result.answer) > restored(best.answer):
@@ -57,11 +57,11 @@ def restored(schedule: Schedule | None) -> float:
 
 
 def _bounded(
-    problem: RecoveryProblem, options: RecoveryOptions, yardstick: Yardstick, policy: Policy, clock: Budget
+    problem: RecoveryProblem, options: RecoveryOptions, yardstick: Baseline, policy: Policy, clock: Budget
 ) -> Result[Schedule]:
     """Return a yardstick with each step bounded as the policy does it, as far as the time lasts."""
 
-    def decide(state: State, budget: Budget, seed: int) -> Decision:
+    def decide(state: StepState, budget: Budget, seed: int) -> Decision:
         decision = yardstick.policy(state, budget, yardstick.options.seed)
         return replace(decision, bound=policy(state, budget, seed).bound)
 
@@ -80,7 +80,7 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
 
     Schedules are made in full, with placement, restore times and failures, and judged by the objective itself. Step by
     step, blocking recovery and random orders are made first; no answer is worse than any of them. Then the repair is
-    planned as a whole where the objective is over time (:func:`over_time`).
+    planned as a whole where the objective is over time (:func:`plan_whole_repair`).
     """
     policy = method.alone or by_queries(method.step)
     if options.objective == "priority":
@@ -89,14 +89,14 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
     many = failed_queries(problem.graph, problem.failed).queries >= MANY_QUERIES
     first = replace(options, time_limit_s=(MANY_STEP_BY_STEP if many else STEP_BY_STEP) * budget.left_s)
     alone = construct_schedule(problem, first, policy)
-    others = yardsticks(problem, options, now() + COMPARED * budget.left_s)
+    others = baselines_of(problem, options, now() + COMPARED * budget.left_s)
     results = [alone, *(yardstick.result for yardstick in others)]
     if options.parallel_recovery and method.alone is None:
         results += _split(problem, options, method, budget)
     objective = objective_of(problem, options.objective)
     made = [result.answer for result in results if result.answer is not None]
-    repair = Repair(problem, options, method, objective, budget, made)
-    over_time(repair)
+    repair = RepairSearch(problem, options, method, objective, budget, made)
+    plan_whole_repair(repair)
     results += repair.results
     return _best(results, repair, others.beside(alone.answer))
 
@@ -105,15 +105,15 @@ def _split(
     problem: RecoveryProblem, options: RecoveryOptions, method: Method, budget: Budget
 ) -> list[Result[Schedule]]:
     """Return the schedules of policies that split tasks; they count cores for all nodes together."""
-    policies: list[Policy] = [QueriesInSums(method.step, parallel=True)]
+    policies: list[Policy] = [AggregatedQueryPolicy(method.step, parallel=True)]
     if options.objective == "fidelity-time":
-        policies.append(TasksInSums(method.step, parallel=True))
+        policies.append(AggregatedTaskPolicy(method.step, parallel=True))
     return [
         construct_schedule(problem, replace(options, time_limit_s=SPLIT * budget.left_s), policy) for policy in policies
     ]
 
 
-def _best(results: Sequence[Result[Schedule]], repair: Repair, beside: Beside) -> Result[Schedule]:
+def _best(results: Sequence[Result[Schedule]], repair: RepairSearch, beside: ComparedSchedules) -> Result[Schedule]:
     """Return the best of all schedules, the first of equals, with the bound and what the clock cut short.
 
     Where all are infeasible that is the answer; where only some are, theirs are not considered. What is proven the best

@@ -23,7 +23,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack import tabu_rounds as
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import trim
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, residual
 from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit
-from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import join_bundles
+from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import join_elements
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_moves import TabuInstance, TabuState
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_rounds import TabuSettings
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
@@ -75,7 +75,7 @@ def _core(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
     """Return the queries that are neither free nor too large alone, and the knapsack of these, equal bundles joined."""
     cost = np.bincount(knapsack.row, knapsack.weight[knapsack.member], knapsack.queries)
     open_ = (cost > 0.0) & (cost <= knapsack.limit)
-    return np.flatnonzero(open_), join_bundles(residual(knapsack, open_, knapsack.weight, knapsack.capacity)[0])
+    return np.flatnonzero(open_), join_elements(residual(knapsack, open_, knapsack.weight, knapsack.capacity)[0])
 
 
 def _tabu_search(core: SetUnionKnapsack, budget: Budget, seed: int, hint: BoolArray | None) -> BoolArray:

@@ -17,7 +17,7 @@ from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import dyn
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import group_starts
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import fits
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, StepState
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.result import Result
 
@@ -38,7 +38,7 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
 def with_step_bound(policy: Policy) -> Policy:
     """Return a policy that says besides what could be restored at most at each step, where few sets tell."""
 
-    def decide(state: State, budget: Budget, seed: int) -> Decision:
+    def decide(state: StepState, budget: Budget, seed: int) -> Decision:
         decision, part = policy(state, budget, seed), budget.part(1.0)
         try:
             bound = dynamic_programming_step(state.knapsack(), part, seed, most=FEW_SETS).bound
@@ -50,7 +50,7 @@ def with_step_bound(policy: Policy) -> Policy:
     return decide
 
 
-def cheapest_first(state: State, budget: Budget, seed: int) -> Decision:
+def cheapest_first(state: StepState, budget: Budget, seed: int) -> Decision:
     """Recover the cheapest failed task whose upstream tasks all live, again and again, until it does not fit.
 
     The operator-centric order ("always the partition of least cost, in topological order"), read as a frontier: both

@@ -52,7 +52,7 @@ class Machine:
         return earliest
 
 
-class Repair:
+class ReplayedCluster:
     """Changed by :meth:`advance` and :meth:`restore` in the order of time.
 
     ``caught_up`` holds for each task since when it is up to date: 0 where it never failed, infinite while it is down;

@@ -17,7 +17,7 @@ from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.model.violation import Violation
 from ftplan.planners.recovery_schedule.incident import Incident
 from ftplan.planners.recovery_schedule.replay.outages import Outage, OutageLog
-from ftplan.planners.recovery_schedule.replay.repair import Repair
+from ftplan.planners.recovery_schedule.replay.repair import ReplayedCluster
 from ftplan.planners.recovery_schedule.replay.step_entries import Entries, Pauses
 
 
@@ -58,7 +58,7 @@ class ReplayEvent:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replay:
+class ScheduleReplay:
     """What really happens. ``outages`` stand by (output task, time); what is down has infinite ``caught_up``."""
 
     events: tuple[ReplayEvent, ...]
@@ -71,7 +71,7 @@ class Replay:
         return {query: at_s for query, at_s in event.whole if query not in event.undone}
 
 
-def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
+def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> ScheduleReplay:
     """Play the steps of a plan through.
 
     Parameters
@@ -87,7 +87,7 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
     """
     faults: list[Violation] = []
     events = list(_events(steps, incident, faults))
-    repair = Repair(incident)
+    repair = ReplayedCluster(incident)
     outages = OutageLog(incident.graph)
     entries, pauses = Entries(incident, repair, faults), Pauses(incident, repair, faults)
     for number, event in enumerate(events):
@@ -115,7 +115,7 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
                 outages.open(whole_from(incident.graph, repair.caught_up), event.at_s)
             event.used = entries.play(event.step, event.at_s, steps[event.step]["recover"])
             event.whole += outages.close(whole_from(incident.graph, repair.caught_up), number)
-    return Replay(tuple(events), outages.all(), repair.caught_up, tuple(faults))
+    return ScheduleReplay(tuple(events), outages.all(), repair.caught_up, tuple(faults))
 
 
 def _events(steps: Sequence[Mapping[str, Any]], incident: Incident, faults: list[Violation]) -> Iterator[ReplayEvent]:

@@ -14,13 +14,13 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.model.violation import Violation
 from ftplan.planners.recovery_schedule.incident import Incident
-from ftplan.planners.recovery_schedule.replay.repair import Repair
+from ftplan.planners.recovery_schedule.replay.repair import ReplayedCluster
 
 
 class Pauses:
-    """Plays the ``pause`` lists of the steps on a :class:`Repair` and notes what is wrong with them."""
+    """Plays the ``pause`` lists of the steps on a :class:`ReplayedCluster` and notes what is wrong with them."""
 
-    def __init__(self, incident: Incident, repair: Repair, faults: list[Violation]) -> None:
+    def __init__(self, incident: Incident, repair: ReplayedCluster, faults: list[Violation]) -> None:
         self._incident, self._repair, self._faults = incident, repair, faults
 
     def play(self, step: int, at_s: float, struck: bool, pause: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -97,9 +97,9 @@ def above(a: float, b: float) -> bool:
 
 
 class Entries:
-    """Plays the ``recover`` lists of the steps on a :class:`Repair` and notes what is wrong with them."""
+    """Plays the ``recover`` lists of the steps on a :class:`ReplayedCluster` and notes what is wrong with them."""
 
-    def __init__(self, incident: Incident, repair: Repair, faults: list[Violation]) -> None:
+    def __init__(self, incident: Incident, repair: ReplayedCluster, faults: list[Violation]) -> None:
         self._incident, self._repair, self._faults = incident, repair, faults
         self._arriving = {arrival.node.id for arrival in incident.arrivals}
 

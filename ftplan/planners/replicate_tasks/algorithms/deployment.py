@@ -18,7 +18,7 @@ from ftplan.planners.replicate_tasks.algorithms.planner import (
     ReplicationOptions,
     ReplicationPlanner,
 )
-from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room, in_place
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, in_place
 from ftplan.planners.replicate_tasks.algorithms.search.growth import TreeGrowth
 from ftplan.planners.replicate_tasks.algorithms.shortage import NO_ROOM, no_room, too_few_changes
 from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
@@ -36,7 +36,7 @@ def spread(problem: ReplicationProblem, node: IntArray) -> IntArray:
         return node
     hosts, current = problem.hosts, problem.current
     stays = np.zeros(problem.tasks, dtype=np.bool_) if current is None else (node == current) & (node != NOWHERE)
-    room = Room(problem, np.where(stays, node, NOWHERE))
+    room = ReplicaPlacement(problem, np.where(stays, node, NOWHERE))
     tasks = np.flatnonzero((node != NOWHERE) & ~stays)
     for task in tasks[np.lexsort((tasks, -hosts.memory_mb[tasks], -hosts.cpu[tasks]))].tolist():
         nodes = room.open_to(task)
@@ -104,7 +104,9 @@ def _finished(
     return _on_nodes(problem, replace(chosen, warnings=(*chosen.warnings, *short)), node)
 
 
-def _no_change(problem: ReplicationProblem, node: IntArray, now: Room, threshold: float | None) -> str | None:
+def _no_change(
+    problem: ReplicationProblem, node: IntArray, now: ReplicaPlacement, threshold: float | None
+) -> str | None:
     """Return why the replicas in place stay; None where a new plan is better, or they cannot stay."""
     if now.cost > now.limit or problem.changes(now.node) > 0:
         return None
@@ -147,20 +149,20 @@ def _no_room_at_all(problem: ReplicationProblem, node: IntArray) -> Infeasible |
     if problem.hosts is None or (node != NOWHERE).any() or problem.current is not None:
         return None
     affordable = problem.fails & (problem.weight <= problem.limit)
-    if not affordable.any() or (Room(problem).possible() & affordable).any():
+    if not affordable.any() or (ReplicaPlacement(problem).possible() & affordable).any():
         return None
     return no_room(problem, node, affordable)
 
 
 def _short_of_room(problem: ReplicationProblem, node: IntArray, clock: Budget) -> tuple[Warn, ...]:
     """Say where the budget holds more replicas that would gain something than the nodes."""
-    room = Room(problem, node)
+    room = ReplicaPlacement(problem, node)
     affordable = problem.fails & ~room.replicated & (problem.weight <= room.limit - room.cost)
     if problem.hosts is None or not affordable.any():
         return ()
     anywhere = replace(problem, hosts=None, current=None, max_changes=None)
     growth = TreeGrowth(anywhere, clock)
-    more = growth.grown(Room(anywhere, np.where(room.replicated, 0, NOWHERE)), growth.prices[0]).replicated
+    more = growth.grown(ReplicaPlacement(anywhere, np.where(room.replicated, 0, NOWHERE)), growth.prices[0]).replicated
     lacking = more & ~room.replicated
     if not lacking.any() or not room.add(np.flatnonzero(lacking).tolist()):
         return ()

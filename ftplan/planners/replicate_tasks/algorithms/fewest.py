@@ -21,7 +21,7 @@ from ftplan.planners.replicate_tasks.algorithms.planner import (
     ReplicationPlanner,
     climber,
 )
-from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement
 from ftplan.planners.replicate_tasks.algorithms.search.ruin import trimmed
 from ftplan.planners.replicate_tasks.algorithms.shortage import no_room
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
@@ -49,7 +49,7 @@ def fewest(
     optima and costs have a common unit.
     """
     most = problem.cost(problem.fails)
-    clock, search = Budget.of(options), _Search(problem, target)
+    clock, search = Budget.of(options), _TargetSearch(problem, target)
     if search.offer(np.full(problem.tasks, NOWHERE)):
         assert search.best is not None
         return Result("optimal", Replication.on(problem, search.best), ("target",), 0.0)
@@ -76,7 +76,7 @@ def fewest(
     return Result(status, Replication.on(problem, search.best), ("target",), bound, warnings=warnings)
 
 
-class _Search:
+class _TargetSearch:
     """The cheapest solution so far that reaches a target, and proven bounds by budget."""
 
     def __init__(self, problem: ReplicationProblem, target: float) -> None:
@@ -119,7 +119,7 @@ class _Search:
         self.reached = max(self.reached, value)
         if value < self.target - EQUAL:
             return False
-        room = trimmed(Room(self.problem, node))
+        room = trimmed(ReplicaPlacement(self.problem, node))
         for task in sorted(np.flatnonzero(room.replicated).tolist(), key=lambda t: (-self.problem.weight[t], t)):
             other = room.copy()
             if other.node[task] != NOWHERE:

@@ -12,7 +12,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
-from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room, significant
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, significant
 from ftplan.planners.replicate_tasks.algorithms.search.climbing import climbed_within
 from ftplan.planners.replicate_tasks.fidelity_gains import gains
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
@@ -89,7 +89,7 @@ def _nodes(
         chosen = [taken(replace(problem, budget=budget), order) for budget in budgets]
         return [np.where(replicated, 0, NOWHERE) for replicated in chosen], clock
 
-    def first(room: Room) -> Room:
+    def first(room: ReplicaPlacement) -> ReplicaPlacement:
         return placed(room, order)
 
     return [room.node for room in climbed_within(problem, budgets, first, options.seed, clock)], clock
@@ -118,7 +118,7 @@ def taken(problem: ReplicationProblem, order: IntArray, most: int | None = None)
     return replicated
 
 
-def placed(room: Room, order: IntArray) -> Room:
+def placed(room: ReplicaPlacement, order: IntArray) -> ReplicaPlacement:
     """Return a solution with a replica of each task of an order that fits and finds a node, one after another."""
     larger = room.copy()
     least = float(room.problem.weight[order].min(initial=np.inf))

@@ -27,7 +27,7 @@ def better(value: float, than: float) -> bool:
     return value > than * (1.0 + NOISE)
 
 
-class Room:
+class ReplicaPlacement:
     """A solution of a replication problem that keeps to budget, cores, memory, zones and the limit on changes.
 
     Without hosts all replicas stand on node 0, which holds everything. ``limit`` is the budget, up to rounding errors.
@@ -42,17 +42,17 @@ class Room:
         for task in [] if node is None else np.flatnonzero(node != NOWHERE).tolist():
             self.put(task, int(node[task]))  # type: ignore[index]
 
-    def copy(self, limit: float | None = None) -> Room:
+    def copy(self, limit: float | None = None) -> ReplicaPlacement:
         """Return the same solution, to be changed apart from this one, perhaps within another limit."""
-        other = Room.__new__(Room)
+        other = ReplicaPlacement.__new__(ReplicaPlacement)
         other.problem, other.cost, other.changes = self.problem, self.cost, self.changes
         other.limit = self.limit if limit is None else limit
         other.node, other.cpu, other.mb = self.node.copy(), self.cpu.copy(), self.mb.copy()
         return other
 
-    def empty(self) -> Room:
+    def empty(self) -> ReplicaPlacement:
         """Return the solution without any replica, within the same limit."""
-        return Room(self.problem).copy(self.limit)
+        return ReplicaPlacement(self.problem).copy(self.limit)
 
     @property
     def replicated(self) -> BoolArray:
@@ -220,14 +220,14 @@ class Room:
         return np.asarray(hosts.cpu <= largest + ROUNDING * np.maximum(1.0, largest), dtype=np.bool_)
 
 
-def in_place(problem: ReplicationProblem) -> Room:
+def in_place(problem: ReplicationProblem) -> ReplicaPlacement:
     """Return the replicas in place, those of unknown nodes where there is room for them.
 
     Where changes are limited and they take more than the budget, the dearest ones stop.
     """
     current = problem.current
     assert current is not None
-    room = Room(problem, np.where(current == ANYWHERE, NOWHERE, current))
+    room = ReplicaPlacement(problem, np.where(current == ANYWHERE, NOWHERE, current))
     for task in np.flatnonzero(current == ANYWHERE).tolist():
         if (node := room.best(task)) != NOWHERE:
             room.put(task, node)

@@ -18,7 +18,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     instance_of,
     value,
 )
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryProblem
 
 
@@ -70,7 +70,7 @@ def optimum(instance: RepairInstance, budget: Budget | None = None, seed: int = 
     return placement
 
 
-def losses(state: State, prefetch: bool) -> Iterator[float]:
+def losses(state: StepState, prefetch: bool) -> Iterator[float]:
     """Yield the least loss for everything that may give way: each set of tasks and of standbys."""
     tasks, standbys = np.flatnonzero(state.may_pause).tolist(), np.flatnonzero(state.may_drop).tolist()
     for pause in itertools.product((False, True), repeat=len(tasks)):

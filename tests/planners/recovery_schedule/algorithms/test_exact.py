@@ -15,7 +15,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import best_pr
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import best_completion
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit, in_integers
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import priced_closure
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import select_projects
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, reduce
 from tests.planners.recovery_schedule.algorithms.instances import brute_force, figure_2, knapsack_of, knapsacks
 
@@ -86,7 +86,7 @@ def test_a_priced_closure_is_a_minimum_cut(knapsack: SetUnionKnapsack, price: fl
     cut, _ = nx.minimum_cut(graph, "source", "sink", flow_func=nx.algorithms.flow.shortest_augmenting_path)
     expected = float(knapsack.priority.sum()) - cut + price * knapsack.limit
     if knapsack.queries:
-        queries, bounds = priced_closure(knapsack, price)
+        queries, bounds = select_projects(knapsack, price)
         assert bounds.all == pytest.approx(expected, rel=1e-9, abs=1e-9)
         profit = knapsack.value(queries) - price * (knapsack.cost(queries) - knapsack.limit)
         assert profit == pytest.approx(expected, rel=1e-9, abs=1e-9)

@@ -8,7 +8,7 @@ import pytest
 
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import value
-from ftplan.planners.recovery_schedule.algorithms.repair.placements import kept
+from ftplan.planners.recovery_schedule.algorithms.repair.placements import placement_of_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import random_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import by_queries
@@ -28,7 +28,7 @@ def test_a_schedule_is_worth_no_less_as_a_placement(seed: int, prefetch: bool) -
         made = construct_schedule(problem, RecoveryOptions(prefetch=prefetch, seed=seed), policy).answer
         if made is None:
             continue
-        placement = kept(made, instance)
+        placement = placement_of_schedule(made, instance)
         assert placement is not None
         worth, was = value(instance, placement), priority_time_of(made, problem)
         assert worth <= was + 1e-9
@@ -42,4 +42,4 @@ def test_parts_of_tasks_are_no_placement() -> None:
     steps = [
         replace(step, recover=tuple(replace(item, key_groups=(0, 1)) for item in step.recover)) for step in made.steps
     ]
-    assert kept(replace(made, steps=tuple(steps)), at_first(problem, prefetch=True)) is None
+    assert placement_of_schedule(replace(made, steps=tuple(steps)), at_first(problem, prefetch=True)) is None

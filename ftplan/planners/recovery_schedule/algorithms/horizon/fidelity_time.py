@@ -14,7 +14,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import plan_horizon
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State, tasks_in_order
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, StepState, tasks_in_order
 
 #: Passes in which everything is removed: each takes away this share of the cost, or one task.
 PASSES = 400
@@ -101,7 +101,7 @@ class FidelityPlan:
 
 
 def plan_order(
-    state: State, model: FidelityModel, solver: StepSolver, budget: Budget, seed: int = 0, *, parallel: bool = False
+    state: StepState, model: FidelityModel, solver: StepSolver, budget: Budget, seed: int = 0, *, parallel: bool = False
 ) -> FidelityPlan:
     """Return the best of several orders of recovery, judged by fidelity over time.
 
@@ -133,21 +133,21 @@ def plan_order(
     return FidelityPlan(orders[best], values[best], best)
 
 
-def _output_weights(state: State, model: FidelityModel) -> FloatArray:
+def _output_weights(state: StepState, model: FidelityModel) -> FloatArray:
     """Return the weight of each query's output, shape (Q,); next to nothing for those of none."""
     weight = np.zeros(state.problem.graph.tasks)
     weight[model.outputs] = model.weight
     return np.maximum(weight[state.queries.query], 1e-9 / max(1, len(model.outputs)))
 
 
-def _by_step(state: State, step: IntArray, density: FloatArray) -> IntArray:
+def _by_step(state: StepState, step: IntArray, density: FloatArray) -> IntArray:
     """Return tasks by the step of the first query that needs them, densest first, then those of no step."""
     share = density / (1.0 + float(density[np.isfinite(density)].max(initial=0.0)))
     urgency = np.asarray(np.where(np.isfinite(share), share, 1.0) - step, dtype=np.float64)
     return tasks_in_order(state.queries, np.ones(len(step), dtype=np.bool_), urgency)
 
 
-def _integrated(state: State, model: FidelityModel, problem: TimeIndexedKnapsack, order: IntArray) -> float:
+def _integrated(state: StepState, model: FidelityModel, problem: TimeIndexedKnapsack, order: IntArray) -> float:
     """Return fidelity × seconds when the order is followed as far as the cores of each step reach."""
     live = ~state.down
     reached = np.cumsum(state.cost[order])
@@ -160,7 +160,7 @@ def _integrated(state: State, model: FidelityModel, problem: TimeIndexedKnapsack
     return total
 
 
-class TasksInSums:
+class AggregatedTaskPolicy:
     """The policy that orders all tasks (:func:`plan_order`) and follows the order; a new one for every schedule.
 
     It orders at step 0 and whenever tasks fail anew.
@@ -172,7 +172,7 @@ class TasksInSums:
         self._order: IntArray = np.zeros(0, dtype=np.int64)
         self._down: BoolArray | None = None
 
-    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+    def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return the next tasks of the order that fit in sum; what is left begins those after them one by one."""
         plan: FidelityPlan | None = None
         if state.step == 0 or self._model is None:

@@ -45,7 +45,7 @@ class Solution(NamedTuple):
     value: FloatArray  # (2,) gained by the steps, and by the incumbent
 
 
-class Moved(NamedTuple):
+class MovedQueries(NamedTuple):
     """The queries of a round, with the steps that they had before."""
 
     query: IntArray  # (BUFFER,)
@@ -135,7 +135,7 @@ def load(instance: Instance, solution: Solution, step: IntArray) -> None:
 
 
 @compiled
-def note(moved: Moved, solution: Solution, q: int, number: int, many: int) -> int:
+def note(moved: MovedQueries, solution: Solution, q: int, number: int, many: int) -> int:
     """Add a query to the *many* of a round, unless it is there or the buffer is full; return how many there are."""
     if moved.round[q] == number or many == len(moved.query):
         return many
@@ -154,7 +154,7 @@ def near(instance: Instance, q: int, distance: int) -> int:
 
 
 @compiled
-def neighbourhood(instance: Instance, solution: Solution, moved: Moved, number: int) -> tuple[int, int]:
+def neighbourhood(instance: Instance, solution: Solution, moved: MovedQueries, number: int) -> tuple[int, int]:
     """Draw the queries of a round; return how many are taken out, and how many there are with those looked at.
 
     Taken out: a random one, and up to a dozen that share a bundle with it or have nearly its density. Looked at: those
@@ -203,7 +203,7 @@ def anneal(instance: Instance, solution: Solution, rounds: int, seed: int, hot: 
     np.random.seed(seed)
     queries, steps, step, gain = len(instance.priority), len(solution.slack), solution.step, instance.gain
     extra, key = np.zeros(steps + 1), np.zeros(BUFFER)
-    moved = Moved(np.zeros(BUFFER, np.int64), np.zeros(BUFFER, np.int64), np.zeros(queries, np.int64))
+    moved = MovedQueries(np.zeros(BUFFER, np.int64), np.zeros(BUFFER, np.int64), np.zeros(queries, np.int64))
     for number in range(1, rounds + 1):
         temperature = hot * (cold / hot) ** (number / rounds)
         removed, many = neighbourhood(instance, solution, moved, number)

@@ -11,8 +11,11 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fillable import fillable
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, fitting, residual
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import bounds, closure_chain
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import (
+    bounds_by_capacity,
+    parametric_selections,
+)
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
 
 
 def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budget) -> FloatArray:
@@ -27,12 +30,12 @@ def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budg
     if small.queries == 0:
         return np.zeros(len(capacity))
     limit = capacity + ROUNDING * np.maximum(1.0, np.abs(capacity))
-    most = np.minimum(bounds(closure_chain(small, limit, budget), limit), small.priority.sum())
+    most = np.minimum(bounds_by_capacity(parametric_selections(small, limit, budget), limit), small.priority.sum())
     whole = bool(np.all(small.priority == np.floor(small.priority)))
     return np.asarray(np.floor(most + 1e-6) if whole else most, dtype=np.float64)
 
 
-def capacity_with_failures(state: State, times: FloatArray) -> FloatArray:
+def capacity_with_failures(state: StepState, times: FloatArray) -> FloatArray:
     """Return the most cores that can ever serve what is down now by some times, shape (K,).
 
     All room of every node, for tasks of any size, and the cores that tasks free which fail by themselves, from the
@@ -127,7 +130,7 @@ class TimeIndexedKnapsack:
         return replace(self.knapsack, weight=weight, capacity=room)
 
 
-def expected_arrivals(state: State) -> tuple[FloatArray, FloatArray]:
+def expected_arrivals(state: StepState) -> tuple[FloatArray, FloatArray]:
     """Return when nodes arrive before the horizon, and the cores that each has."""
     problem = state.problem
     coming = [event for event in state.coming if event.at_s < problem.horizon_s]
@@ -135,7 +138,7 @@ def expected_arrivals(state: State) -> tuple[FloatArray, FloatArray]:
     return np.array([event.at_s for event in coming], dtype=np.float64), room
 
 
-def time_indexed(state: State, *, parallel: bool = False) -> tuple[TimeIndexedKnapsack, FloatArray]:
+def time_indexed(state: StepState, *, parallel: bool = False) -> tuple[TimeIndexedKnapsack, FloatArray]:
     """Return the repair from a step on, and the time of each of its steps, shape (K,).
 
     Cores are counted for all nodes together: what fits in sum may still not fit node by node. Each node counts with
@@ -166,7 +169,7 @@ def time_indexed(state: State, *, parallel: bool = False) -> tuple[TimeIndexedKn
     ), times
 
 
-def _back_s(state: State, times: FloatArray) -> FloatArray:
+def _back_s(state: StepState, times: FloatArray) -> FloatArray:
     """Return when what is started by each step has caught up at the earliest, shape (K,).
 
     Tasks that fail later on have less to catch up with.
@@ -178,7 +181,7 @@ def _back_s(state: State, times: FloatArray) -> FloatArray:
     return np.asarray(ready + replay_s + catch_up * (ready - down_s), dtype=np.float64)
 
 
-def _release(state: State, room: FloatArray, at: IntArray, steps: int, parallel: bool) -> IntArray:
+def _release(state: StepState, room: FloatArray, at: IntArray, steps: int, parallel: bool) -> IntArray:
     """Return the first step with a node large enough for each task of a query, shape (Q,)."""
     queries = state.queries
     largest = np.zeros(steps)

@@ -10,7 +10,7 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, fitting
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import Bounds, priced_closure
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import Bounds, select_projects
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed
 
 #: Share by which a bound is raised against rounding errors of its sums.
@@ -95,7 +95,7 @@ def best_price(knapsack: SetUnionKnapsack, budget: Budget, first: float | None =
             break
         value = knapsack.value(dual.below)
         price = (knapsack.value(dual.above) - value) / (high - low) if first is None else first
-        chosen, bounds = priced_closure(knapsack, price)
+        chosen, bounds = select_projects(knapsack, price)
         below, above = (chosen, dual.above) if knapsack.fits(chosen) else (dual.below, chosen)
         dual = LagrangianBound(dual.bounds.least(bounds), below, above, price)
         line = value + price * (knapsack.limit - low)

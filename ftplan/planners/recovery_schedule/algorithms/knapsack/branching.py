@@ -18,7 +18,7 @@ from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import LagrangianBound, best_price
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, residual
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import priced_closure
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import select_projects
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, propagate
 
 #: Bundles whose both sides are bounded before one is chosen.
@@ -144,7 +144,7 @@ class Tree:
         enough = node.bound - self.value
         for fixed in _sides(node.rest.fixed, bundle):
             rest = restrict(self.knapsack, fixed)
-            most = 0.0 if rest is None else rest.base + priced_closure(rest.knapsack, node.dual.price)[1].all
+            most = 0.0 if rest is None else rest.base + select_projects(rest.knapsack, node.dual.price)[1].all
             product *= max(least, min(enough, node.bound - most))
         return product
 

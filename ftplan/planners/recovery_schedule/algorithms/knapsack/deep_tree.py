@@ -23,7 +23,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack import (
     residual_nodes as toll_nodes,
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.knapsack.residual_flow import TollInstance, TollState
+from ftplan.planners.recovery_schedule.algorithms.knapsack.residual_flow import FlowInstance, FlowState
 
 #: Prices of a node at most, and of the first one.
 ROUNDS, FIRST_ROUNDS = 3, 30
@@ -63,7 +63,7 @@ class DeepTree:
 
     def __post_init__(self) -> None:
         queries, bundles = self.knapsack.queries, self.knapsack.bundles
-        self.instance = toll_instance(self.knapsack)
+        self.instance = flow_instance(self.knapsack)
         self.state = no_flow(self.instance)
         self.outs, self.paids = np.zeros((2, queries), np.bool_), np.zeros((2, bundles), np.bool_)
         self.found = np.zeros((2, 2))
@@ -146,10 +146,10 @@ def deepen(tree: DeepTree, budget: Budget) -> None:
         heapq.heappush(tree.nodes, at_hand)
 
 
-def toll_instance(knapsack: SetUnionKnapsack) -> TollInstance:
+def flow_instance(knapsack: SetUnionKnapsack) -> FlowInstance:
     """Return a knapsack as plain arrays."""
     scale = toll_flow.AMOUNTS / 2.0 ** np.ceil(np.log2(max(float(knapsack.priority.sum()), 1e-200)))
-    return TollInstance(
+    return FlowInstance(
         priority=knapsack.priority,
         weight=knapsack.weight,
         amount=np.ceil(knapsack.priority * scale).astype(np.int64),
@@ -163,10 +163,10 @@ def toll_instance(knapsack: SetUnionKnapsack) -> TollInstance:
     )
 
 
-def no_flow(instance: TollInstance) -> TollState:
+def no_flow(instance: FlowInstance) -> FlowState:
     """Return the node in which nothing is decided, at no price."""
     queries, bundles, entries = len(instance.priority), len(instance.weight), len(instance.member)
-    return TollState(
+    return FlowState(
         flow=np.zeros(entries, dtype=np.int64),
         profit=instance.amount.copy(),
         lack=np.zeros(bundles, dtype=np.int64),

@@ -23,7 +23,7 @@ CUTS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Closure:
+class PricedSelection:
     """The best set of queries at a price per core; ``profit`` bounds its Σ priority − price × cost."""
 
     price: float
@@ -36,7 +36,7 @@ class Closure:
         return self.profit + self.price * capacity
 
 
-def closure_chain(problem: SetUnionKnapsack, capacities: FloatArray, budget: Budget) -> list[Closure]:
+def parametric_selections(problem: SetUnionKnapsack, capacities: FloatArray, budget: Budget) -> list[PricedSelection]:
     """Return closures at the prices that bound the given capacities best, from the highest price to the lowest.
 
     The price is a Lagrangian multiplier on the capacity; for a fixed one the best set is a minimum cut [Rhys1970].
@@ -47,9 +47,9 @@ def closure_chain(problem: SetUnionKnapsack, capacities: FloatArray, budget: Bud
     """
     total = float(problem.weight[problem.sharing > 0].sum())
     value = float(problem.priority.sum())
-    everything = Closure(0.0, value, total, value)
+    everything = PricedSelection(0.0, value, total, value)
     free = problem.whole(np.zeros(problem.queries, dtype=np.bool_))
-    nothing = Closure(np.inf, problem.value(free), 0.0, 0.0)
+    nothing = PricedSelection(np.inf, problem.value(free), 0.0, 0.0)
     chain = [everything]
     spans = [(nothing, everything)]
     for _ in range(CUTS * len(capacities)):
@@ -68,20 +68,20 @@ def closure_chain(problem: SetUnionKnapsack, capacities: FloatArray, budget: Bud
     return sorted(chain, key=lambda closure: -closure.price)
 
 
-def bounds(chain: list[Closure], capacities: FloatArray) -> FloatArray:
+def bounds_by_capacity(chain: list[PricedSelection], capacities: FloatArray) -> FloatArray:
     """Return the upper bound on the summed priority for each capacity, shape (K,)."""
     lines = np.array([[closure.bound(capacity) for capacity in capacities.tolist()] for closure in chain])
     return np.asarray(lines.min(axis=0) * (1.0 + NOISE), dtype=np.float64)
 
 
-def _closure(problem: SetUnionKnapsack, price: float) -> Closure:
+def _closure(problem: SetUnionKnapsack, price: float) -> PricedSelection:
     """Return the best set of queries at a price; priorities are rounded up and prices down: no profit is too small."""
     units = UNITS / max(float(problem.priority.sum()), 1e-9)
     profit = np.ceil(problem.priority * units).astype(np.int64)
     toll = np.minimum(np.floor(price * problem.weight * units), UNITS * 4).astype(np.int64)
     cut = maximum_closure(problem, profit, toll)
     most = int(cut.profit.sum()) / units * (1.0 + NOISE)
-    return Closure(price, problem.value(cut.queries), problem.cost(cut.queries), most)
+    return PricedSelection(price, problem.value(cut.queries), problem.cost(cut.queries), most)
 
 
 #: Integer profits sum to at most 2 to this power: exact in floating point, and far from an overflow.
@@ -120,7 +120,7 @@ class ClosureCut(NamedTuple):
     toll: IntArray  # (B,)
 
 
-def priced_closure(knapsack: SetUnionKnapsack, price: float) -> tuple[BoolArray, Bounds]:
+def select_projects(knapsack: SetUnionKnapsack, price: float) -> tuple[BoolArray, Bounds]:
     """Return the set of queries of largest value - price × (cost - limit), shape (Q,), and that as an upper bound.
 
     Profits are rounded up and priced weights down to integers, so the bound holds in exact arithmetic. A maximum

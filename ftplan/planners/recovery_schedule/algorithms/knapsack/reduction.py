@@ -97,7 +97,7 @@ def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
     group = np.full(knapsack.queries, -1, dtype=np.int64)
     group[known.open] = of_rest
     inside = known.fixed.inside
-    return Reduction(join_bundles(small), group, inside, knapsack.value(inside))
+    return Reduction(join_elements(small), group, inside, knapsack.value(inside))
 
 
 def _join_queries(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
@@ -112,7 +112,7 @@ def _join_queries(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsac
     return group, SetUnionKnapsack(priority, knapsack.weight, start, knapsack.member[entries], knapsack.capacity)
 
 
-def join_bundles(knapsack: SetUnionKnapsack) -> SetUnionKnapsack:
+def join_elements(knapsack: SetUnionKnapsack) -> SetUnionKnapsack:
     """Join bundles with equal queries: their weights add up, the rest keep their order. Each must be needed."""
     group = _alike(*knapsack.by_bundle)
     groups = int(group.max(initial=-1)) + 1

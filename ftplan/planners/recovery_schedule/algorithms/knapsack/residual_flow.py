@@ -20,7 +20,7 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 Index = npt.NDArray[np.int32]
 
 
-class TollInstance(NamedTuple):
+class FlowInstance(NamedTuple):
     """Q queries over B bundles, by rows and by columns; see ``SetUnionKnapsack``."""
 
     priority: FloatArray  # (Q,)
@@ -35,7 +35,7 @@ class TollInstance(NamedTuple):
     scale: float  # amounts per priority
 
 
-class TollState(NamedTuple):
+class FlowState(NamedTuple):
     """A node and its flow. Sums: ``PRICE``, ``ROOM`` (capacity left), ``BEST`` value, ``VALUE`` and ``COST``."""
 
     flow: IntArray  # (E,) what a query pays of a bundle's toll
@@ -63,7 +63,7 @@ RAISED = 1e-9
 
 
 @in_place
-def levels(instance: TollInstance, state: TollState) -> bool:
+def levels(instance: FlowInstance, state: FlowState) -> bool:
     """Find how far each query and bundle is from a bundle that lacks something; return whether profit can still pay."""
     queries, bundles = len(instance.priority), len(instance.weight)
     level, queue, flow = state.level, state.queue, state.flow
@@ -98,7 +98,7 @@ def levels(instance: TollInstance, state: TollState) -> bool:
 
 
 @in_place
-def push(instance: TollInstance, state: TollState, source: int) -> None:
+def push(instance: FlowInstance, state: FlowState, source: int) -> None:
     """Push profit of one query along one shortest path, or find that there is none left: its level is FAR then."""
     queries = len(instance.priority)
     level, current, path, flow = state.level, state.current, state.queue, state.flow
@@ -152,7 +152,7 @@ def push(instance: TollInstance, state: TollState, source: int) -> None:
 
 
 @in_place
-def maximise(instance: TollInstance, state: TollState) -> None:
+def maximise(instance: FlowInstance, state: FlowState) -> None:
     """Push what profit can pay, by blocking flows; the queries of level FAR are the best closure then."""
     queries, bundles = len(instance.priority), len(instance.weight)
     for q in range(queries):
@@ -175,7 +175,7 @@ def maximise(instance: TollInstance, state: TollState) -> None:
 
 
 @in_place
-def bound_of(instance: TollInstance, state: TollState) -> float:
+def bound_of(instance: FlowInstance, state: FlowState) -> float:
     """Return the upper bound that profits and price are for each choice of the node, whatever the flow."""
     total = np.int64(0)
     for q in range(len(instance.priority)):
@@ -185,7 +185,7 @@ def bound_of(instance: TollInstance, state: TollState) -> float:
 
 
 @in_place
-def leave_out(instance: TollInstance, state: TollState, q: int) -> None:
+def leave_out(instance: FlowInstance, state: FlowState, q: int) -> None:
     """Leave a query out: bundles get back what it paid."""
     for e in range(instance.start[q], instance.start[q + 1]):
         state.lack[instance.member[e]] += state.flow[e]
@@ -195,7 +195,7 @@ def leave_out(instance: TollInstance, state: TollState, q: int) -> None:
 
 
 @in_place
-def pay(instance: TollInstance, state: TollState, b: int) -> None:
+def pay(instance: FlowInstance, state: FlowState, b: int) -> None:
     """Pay a bundle from the room: queries get back what they paid."""
     for k in range(instance.by_start[b], instance.by_start[b + 1]):
         e = instance.by_entry[k]
@@ -207,7 +207,7 @@ def pay(instance: TollInstance, state: TollState, b: int) -> None:
 
 
 @in_place
-def set_price(instance: TollInstance, state: TollState, price: float) -> None:
+def set_price(instance: FlowInstance, state: FlowState, price: float) -> None:
     """Change the price: where tolls fall below what is paid, queries get the rest back."""
     state.sums[PRICE] = price
     for b in range(len(instance.weight)):
@@ -227,7 +227,7 @@ def set_price(instance: TollInstance, state: TollState, price: float) -> None:
 
 
 @in_place
-def go_to(instance: TollInstance, state: TollState, out: BoolArray, paid: BoolArray, price: float) -> None:
+def go_to(instance: FlowInstance, state: FlowState, out: BoolArray, paid: BoolArray, price: float) -> None:
     """Change to another node, and keep of the flow what is valid there."""
     room = instance.limit
     for q in range(len(instance.priority)):

@@ -17,8 +17,8 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.residual_flow import 
     PRICE,
     ROOM,
     VALUE,
-    TollInstance,
-    TollState,
+    FlowInstance,
+    FlowState,
     bound_of,
     go_to,
     leave_out,
@@ -34,7 +34,7 @@ SLACK = 1e-9
 
 
 @in_place
-def offer(instance: TollInstance, state: TollState, everything: bool) -> None:
+def offer(instance: FlowInstance, state: FlowState, everything: bool) -> None:
     """Sum the closure, or all queries that are left; remember it where it fits and is the best yet."""
     queries = len(instance.priority)
     value = 0.0
@@ -59,7 +59,7 @@ def offer(instance: TollInstance, state: TollState, everything: bool) -> None:
 
 
 @in_place
-def free_value(instance: TollInstance, state: TollState) -> float:
+def free_value(instance: FlowInstance, state: FlowState) -> float:
     """Return the value of the queries of which all bundles are paid."""
     value = 0.0
     for q in range(len(instance.priority)):
@@ -72,7 +72,7 @@ def free_value(instance: TollInstance, state: TollState) -> float:
 
 
 @in_place
-def fix(instance: TollInstance, state: TollState, bound: float, target: float) -> int:
+def fix(instance: FlowInstance, state: FlowState, bound: float, target: float) -> int:
     """Decide what each choice of the node with at least the *target* has; return how many were decided.
 
     A query that comes in despite lacking tolls, or stays out despite a profit, loses that much of the bound; so does
@@ -105,7 +105,7 @@ def fix(instance: TollInstance, state: TollState, bound: float, target: float) -
 
 
 @in_place
-def settle(instance: TollInstance, state: TollState, target: float, rounds: int) -> float:
+def settle(instance: FlowInstance, state: FlowState, target: float, rounds: int) -> float:
     """Look for the best price of a node and fix what follows; return its least bound, NOTHING_FITS for nothing.
 
     The next price is that at which the closures on both sides of the room are worth the same, as in ``best_price``.
@@ -151,7 +151,7 @@ def settle(instance: TollInstance, state: TollState, target: float, rounds: int)
 
 
 @in_place
-def bar(instance: TollInstance, state: TollState, b: int) -> None:
+def bar(instance: FlowInstance, state: FlowState, b: int) -> None:
     """Leave all queries of a bundle out."""
     for k in range(instance.by_start[b], instance.by_start[b + 1]):
         q = instance.row[instance.by_entry[k]]
@@ -160,7 +160,7 @@ def bar(instance: TollInstance, state: TollState, b: int) -> None:
 
 
 @in_place
-def branching_bundle(instance: TollInstance, state: TollState) -> int:
+def branching_element(instance: FlowInstance, state: FlowState) -> int:
     """Return the unpaid bundle of most weight times the square of the priority that needs it, -1 for none.
 
     To try both sides of several took longer than it gained, and their products of losses chose no better (measured).
@@ -179,8 +179,8 @@ def branching_bundle(instance: TollInstance, state: TollState) -> int:
 
 @in_place
 def expand(
-    instance: TollInstance,
-    state: TollState,
+    instance: FlowInstance,
+    state: FlowState,
     out: BoolArray,
     paid: BoolArray,
     price: float,
@@ -197,7 +197,7 @@ def expand(
     go_to(instance, state, out, paid, price)
     maximise(instance, state)
     here = bound_of(instance, state)
-    b = branching_bundle(instance, state)
+    b = branching_element(instance, state)
     for side in range(2):
         found[side, 0] = NOTHING_FITS
         if b < 0:

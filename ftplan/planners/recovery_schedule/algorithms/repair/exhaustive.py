@@ -11,7 +11,7 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import alike_hosts, kinds_of_task
+from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import interchangeable_hosts, kinds_of_task
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE, RepairInstance, RepairPlacement
 
 #: Tasks up to which it is tried, and partial placements that are looked at before it is given up: the first are some
@@ -39,7 +39,7 @@ def optimum_where_few(instance: RepairInstance, budget: Budget, most: int | None
     """
     if len(instance.task) > MOST_TASKS:
         return None
-    search = _Search.of(instance, budget, _worth(budget) if most is None else most)
+    search = _ExhaustiveSearch.of(instance, budget, _worth(budget) if most is None else most)
     try:
         search.place(0)
     except _TooMany:
@@ -63,7 +63,7 @@ class _Start:
 
 
 @dataclass(slots=True)
-class _Search:
+class _ExhaustiveSearch:
     """Partial placements of tasks in the order ``order``, and the best whole one so far."""
 
     budget: Budget
@@ -97,7 +97,7 @@ class _Search:
     best_queue: list[list[int]] = field(default_factory=list)
 
     @staticmethod
-    def of(instance: RepairInstance, budget: Budget, most: int) -> _Search:
+    def of(instance: RepairInstance, budget: Budget, most: int) -> _ExhaustiveSearch:
         """Return the search before its first task."""
         tasks, hosts, queries = len(instance.task), len(instance.host), len(instance.priority)
         steps = instance.steps.tolist()
@@ -111,7 +111,7 @@ class _Search:
         for before, task in itertools.pairwise(order):
             twin[task] = before if kind[before] == kind[task] else -1
         limit = instance.room + ROUNDING * np.maximum(1.0, np.abs(instance.room))
-        search = _Search(
+        search = _ExhaustiveSearch(
             budget=budget,
             most=most,
             order=order,
@@ -121,7 +121,7 @@ class _Search:
             pooled=instance.pooled,
             pool=instance.pool + ROUNDING * max(1.0, abs(instance.pool)),
             lanes=[sorted(row) for row in instance.lanes.tolist()],
-            alike=alike_hosts(instance),
+            alike=interchangeable_hosts(instance),
             twin=twin,
             behind=[_behind(instance, t) for t in range(tasks)],
             needs=needs,

@@ -10,11 +10,11 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.fillable import fillable
-from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch, Foreseen
+from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair, Epoch
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance
 
 
-def alike_hosts(instance: RepairInstance) -> list[int]:
+def interchangeable_hosts(instance: RepairInstance) -> list[int]:
     """Return of each host the first that is like it: there as early, with as much room, lanes and state. Shape (H,)."""
     pooled = [host < instance.pooled for host in range(len(instance.host))]
     seconds = instance.seconds
@@ -43,7 +43,7 @@ MOST_PAIRS = 600
 class HostGroups:
     """Hosts by group: those of one group fail at the same time or never, and share the pool or do not; G groups."""
 
-    repair: Foreseen
+    repair: ClairvoyantRepair
     members: tuple[IntArray, ...]  # (G,) hosts of each
 
     def alone(self, group: int) -> bool:
@@ -92,7 +92,7 @@ class HostGroups:
         return float(self.repair.problem.restores_at_once * np.maximum(until_s - from_s, 0.0).sum())
 
 
-def host_groups(repair: Foreseen) -> HostGroups:
+def host_groups(repair: ClairvoyantRepair) -> HostGroups:
     """Return each host that can ever run a task by itself, or some together, in the order of their arrival."""
     used = np.zeros(len(repair.there_s), dtype=np.bool_)
     fate = np.full(len(used), len(repair.epochs))  # the epoch in which it no longer lives

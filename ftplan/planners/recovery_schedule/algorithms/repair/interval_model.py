@@ -19,16 +19,16 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairPlacement,
     value,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.placements import waiting
+from ftplan.planners.recovery_schedule.algorithms.repair.placements import delayed_to_whole_queries
 from ftplan.planners.recovery_schedule.algorithms.repair.whole_numbers import (
     POINTS,
-    WholeRepair,
-    WholeTimes,
-    classes_of_hosts,
+    IntegerRepair,
+    IntegerTimes,
+    integer_repair,
+    interchangeable_groups,
     known_points,
     spread_points,
     useful_times,
-    whole_repair,
 )
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ def solve_intervals(
     RuntimeError
         If a placement beats the bound: a fault of the model.
     """
-    if budget.iterations == 0 or too_large(instance, budget) or (whole := whole_repair(instance)) is None:
+    if budget.iterations == 0 or too_large(instance, budget) or (whole := integer_repair(instance)) is None:
         return start, None, False
     from ortools.sat.python import cp_model
 
-    model = _Model(instance, whole, start, most)
+    model = _IntervalModel(instance, whole, start, most)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.linearization_level = 2  # what is back by which point is all in the linear relaxation
@@ -110,13 +110,13 @@ class _Variables:
     up: list[list[Any]]  # of each query by each point
 
 
-class _Model:
+class _IntervalModel:
     """The model, and how a placement is told to it and read off it."""
 
     def __init__(
         self,
         instance: RepairInstance,
-        whole: WholeRepair,
+        whole: IntegerRepair,
         start: RepairPlacement,
         most: tuple[FloatArray, FloatArray] | None,
     ) -> None:
@@ -128,7 +128,7 @@ class _Model:
         self._possible: BoolArray = (self._earliest < whole.end) & (whole.cost[:, None] <= whole.room[None, :])
         self._bundle: list[int] = instance.bundle.tolist()
         self._members = [instance.queries.members(q).tolist() for q in range(len(instance.priority))]
-        self._alike = classes_of_hosts(instance)
+        self._alike = interchangeable_groups(instance)
         hint = useful_times(instance, whole, start)
         known = known_points(whole, self._possible) if instance.prefetch else None
         self._points = spread_points(whole, self._possible, hint) if known is None else known
@@ -317,7 +317,7 @@ class _Model:
                 up = [row[k] for row in own.up]
                 self.model.add(sum(p * u for p, u in zip(whole.priority.tolist(), up, strict=True)) <= limit)
 
-    def _tell(self, hint: WholeTimes) -> None:
+    def _tell(self, hint: IntegerTimes) -> None:
         """Give the solver a placement to begin with."""
         model, own, points = self.model, self._variables, (*self._points, self._whole.end - 1)
         for on, host, begun, begins in zip(own.on, hint.host, hint.begins, own.begins, strict=True):
@@ -350,4 +350,4 @@ class _Model:
         if not self._instance.fits(host):
             return None
         placement = RepairPlacement(host, order)
-        return placement if self._instance.prefetch else waiting(self._instance, placement)
+        return placement if self._instance.prefetch else delayed_to_whole_queries(self._instance, placement)

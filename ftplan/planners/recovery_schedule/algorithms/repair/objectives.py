@@ -57,7 +57,7 @@ class Limit(NamedTuple):
     stairs: tuple[FloatArray, FloatArray] | None = None
 
 
-class OverTime(Protocol):
+class ObjectiveOverTime(Protocol):
     """An objective over time: how schedules and placements are judged, and who improves and bounds them.
 
     Worth is the objective, or minus the objective where less is better.
@@ -181,7 +181,7 @@ class FidelityTime:
         return Limit(bound.value)
 
 
-def objective_of(problem: RecoveryProblem, name: RecoveryObjective) -> OverTime:
+def objective_of(problem: RecoveryProblem, name: RecoveryObjective) -> ObjectiveOverTime:
     """Return the objective over time of this name."""
     if name == "priority-time":
         return PriorityTime(problem)

@@ -9,7 +9,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 
 
-def waiting(instance: RepairInstance, placement: RepairPlacement) -> RepairPlacement:
+def delayed_to_whole_queries(instance: RepairInstance, placement: RepairPlacement) -> RepairPlacement:
     """Return the same placement with each task started when the first query that needs it has all its tasks started."""
     at_s = np.full(len(placement.host), np.inf)
     on = placement.host >= 0
@@ -34,7 +34,7 @@ def first_whole(instance: RepairInstance, at_s: FloatArray) -> FloatArray:
     return np.asarray(first[instance.bundle], dtype=np.float64)
 
 
-def kept(schedule: Schedule, instance: RepairInstance) -> RepairPlacement | None:
+def placement_of_schedule(schedule: Schedule, instance: RepairInstance) -> RepairPlacement | None:
     """Return what a schedule starts from ``instance.at_s`` on, each task where and as early as its host is there.
 
     Without prefetch a task keeps its step. None where parts of tasks are placed, or where the instance, which knows of

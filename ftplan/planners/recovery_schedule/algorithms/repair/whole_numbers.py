@@ -11,14 +11,14 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import alike_hosts
+from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import interchangeable_hosts
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE, RepairInstance, RepairPlacement
 
 #: Points where restores may end at any time, and where all times at which anything can be back are known before.
 POINTS, MOST_KNOWN = 40, 150
 
 
-def known_points(whole: WholeRepair, possible: BoolArray) -> list[int] | None:
+def known_points(whole: IntegerRepair, possible: BoolArray) -> list[int] | None:
     """Return every time at which a query can be whole, None where restores take time or there are too many."""
     if whole.lasts[possible].any():
         return None
@@ -27,7 +27,7 @@ def known_points(whole: WholeRepair, possible: BoolArray) -> list[int] | None:
     return None if len(points) > MOST_KNOWN else [int(at) for at in points]
 
 
-def spread_points(whole: WholeRepair, possible: BoolArray, hint: WholeTimes) -> list[int]:
+def spread_points(whole: IntegerRepair, possible: BoolArray, hint: IntegerTimes) -> list[int]:
     """Return times by which tasks alone can have caught up, and halves of the largest gaps between them."""
     alone = np.unique(whole.earliest()[possible])
     if len(alone) > POINTS // 2:
@@ -43,7 +43,7 @@ def spread_points(whole: WholeRepair, possible: BoolArray, hint: WholeTimes) -> 
 
 
 @dataclass(frozen=True)
-class WholeTimes:
+class IntegerTimes:
     """When what happens in a placement, in whole numbers; the horizon stands for never."""
 
     host: list[int]
@@ -52,7 +52,7 @@ class WholeTimes:
     whole: list[int]
 
 
-def whole_times(instance: RepairInstance, whole: WholeRepair, placement: RepairPlacement) -> WholeTimes:
+def integer_times(instance: RepairInstance, whole: IntegerRepair, placement: RepairPlacement) -> IntegerTimes:
     """Return the times of a placement."""
     begins = whole.begun(instance, placement)
     of_bundle = np.zeros(instance.queries.bundles, dtype=np.int64)
@@ -64,28 +64,28 @@ def whole_times(instance: RepairInstance, whole: WholeRepair, placement: RepairP
     of_query = np.minimum(whole.floor, whole.end)
     np.maximum.at(of_query, instance.queries.row, of_bundle[instance.queries.member])
     begins = np.where(placement.host >= 0, np.minimum(begins, whole.end), 0)
-    return WholeTimes(placement.host.tolist(), begins.tolist(), of_bundle.tolist(), of_query.tolist())
+    return IntegerTimes(placement.host.tolist(), begins.tolist(), of_bundle.tolist(), of_query.tolist())
 
 
-def classes_of_hosts(instance: RepairInstance) -> list[list[int]]:
+def interchangeable_groups(instance: RepairInstance) -> list[list[int]]:
     """Return the hosts that are alike, where there are several."""
     hosts: dict[int, list[int]] = defaultdict(list)
-    for host, first in enumerate(alike_hosts(instance)):
+    for host, first in enumerate(interchangeable_hosts(instance)):
         hosts[first].append(host)
     return [own for own in hosts.values() if len(own) > 1]
 
 
-def useful_times(instance: RepairInstance, whole: WholeRepair, start: RepairPlacement) -> WholeTimes:
+def useful_times(instance: RepairInstance, whole: IntegerRepair, start: RepairPlacement) -> IntegerTimes:
     """Return the times of a placement without bundles that are late, of hosts alike the fullest first."""
-    times = whole_times(instance, whole, start)
+    times = integer_times(instance, whole, start)
     host = np.where(np.array(times.caught_up)[instance.bundle] < whole.end, start.host, NOWHERE)
     on = host >= 0
     load = np.bincount(host[on], whole.cost[on], len(instance.host))
     to = np.arange(len(load))
-    for hosts in classes_of_hosts(instance):
+    for hosts in interchangeable_groups(instance):
         to[sorted(hosts, key=lambda h: (-load[h], h))] = hosts
     host[on] = to[host[on]]
-    return whole_times(instance, whole, RepairPlacement(host, start.order, start.step_s))
+    return integer_times(instance, whole, RepairPlacement(host, start.order, start.step_s))
 
 
 #: Units of time until the horizon, of cores on the largest host, and of priority in all, where no unit is exact.
@@ -97,7 +97,7 @@ OFF = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class WholeRepair:
+class IntegerRepair:
     """J tasks, H hosts, Q queries; times count from ``at_s`` on.
 
     A task has caught up when ``den × time >= num × ready + add``, rounded down. Everything that delays is rounded
@@ -161,7 +161,7 @@ class WholeRepair:
         return begins
 
 
-def whole_repair(instance: RepairInstance) -> WholeRepair | None:
+def integer_repair(instance: RepairInstance) -> IntegerRepair | None:
     """Return a repair in whole numbers, None where its numbers are too far apart to be held. Cost O(J · H)."""
     span = instance.horizon_s - instance.at_s
     tasks = np.arange(len(instance.task))
@@ -195,7 +195,7 @@ def whole_repair(instance: RepairInstance) -> WholeRepair | None:
         priority = np.floor(instance.priority / priority_unit)
     else:
         priority = np.round(instance.priority / priority_unit)
-    return WholeRepair(
+    return IntegerRepair(
         unit_s=unit_s,
         priority_unit=priority_unit,
         end=int(down(span)),

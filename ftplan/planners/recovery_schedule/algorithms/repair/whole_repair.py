@@ -13,10 +13,10 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     instance_of,
     nothing_started,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Limit, Method, OverTime, Solved
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Limit, Method, ObjectiveOverTime, Solved
 from ftplan.planners.recovery_schedule.algorithms.repair.pausing import PausingRepair
-from ftplan.planners.recovery_schedule.algorithms.repair.placements import kept
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import Following, RepairSolver, WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.placements import placement_of_schedule
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import FollowingPolicy, RepairSolver, WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.repair.search.tried_orders import tried_orders
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure
@@ -44,13 +44,13 @@ MOST_PAIRS = 20_000_000
 
 
 @dataclass(eq=False)
-class Repair:
+class RepairSearch:
     """A repair that is planned by one method: the schedules so far, what they are worth and what none exceeds."""
 
     problem: RecoveryProblem
     options: RecoveryOptions
     method: Method
-    objective: OverTime
+    objective: ObjectiveOverTime
     budget: Budget
     schedules: list[Schedule]
     limit: Limit | None = None
@@ -94,7 +94,7 @@ class Repair:
         return self.limit is not None and worth >= self.limit.most - ROUNDING * max(1.0, abs(self.limit.most))
 
 
-def over_time(repair: Repair) -> None:
+def plan_whole_repair(repair: RepairSearch) -> None:
     """Plan a repair as a whole, and bound it: first cheaply, at the end with the time that is left.
 
     Where nothing fails later the placement at step 0 is worth what its schedule is, and one is planned. Else several
@@ -120,7 +120,7 @@ def _first_share(budget: Budget) -> float:
     return max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(budget.left_s, LEAST_BOUND_S)))
 
 
-def _bound(repair: Repair, share: float) -> bool:
+def _bound(repair: RepairSearch, share: float) -> bool:
     """Take a lower limit on what any schedule is worth; return whether more time would bring no other."""
     part = repair.budget.part(share)
     limit = repair.objective.limit(repair.problem, part, parallel=repair.options.parallel_recovery)
@@ -130,13 +130,13 @@ def _bound(repair: Repair, share: float) -> bool:
     return repair.budget.iterations is not None and not part.cut
 
 
-def _plan_once(repair: Repair) -> None:
+def _plan_once(repair: RepairSearch) -> None:
     """Plan at step 0; nothing comes that the plan does not foresee."""
     problem, part = repair.problem, repair.budget.part(PLANNED)
     instance = instance_of(at_failure(problem), repair.options.prefetch)
     solved = _solved(repair, instance, part, repair.options.seed)
     repair.budget.cut |= part.cut
-    made = _carry_out(repair, WholeRepair(lambda *_: solved.placement, repair.options.prefetch)).answer
+    made = _carry_out(repair, WholeRepairPolicy(lambda *_: solved.placement, repair.options.prefetch)).answer
     if solved.most is None or made is None or problem.may_pause:
         return
     most = solved.most
@@ -145,7 +145,7 @@ def _plan_once(repair: Repair) -> None:
     repair.bound_by(most)
 
 
-def _let_give_way(repair: Repair) -> None:
+def _let_give_way(repair: RepairSearch) -> None:
     """Plan a schedule in which running queries give way."""
     part = repair.budget.part(GIVING_WAY)
     _carry_out(
@@ -156,11 +156,11 @@ def _let_give_way(repair: Repair) -> None:
     )
 
 
-def _plan_anew(repair: Repair) -> None:
+def _plan_anew(repair: RepairSearch) -> None:
     """Plan at each failure anew, then try orders in full, then plan from the last failure on, with nothing hidden."""
     problem, options, method = repair.problem, repair.options, repair.method
     whole = repair.budget.part(PLANNED_ANEW)
-    _carry_out(repair, WholeRepair(_planner(repair, whole.part(ANEW)), options.prefetch))
+    _carry_out(repair, WholeRepairPolicy(_planner(repair, whole.part(ANEW)), options.prefetch))
     if not (method.search or method.model) or repair.reached(repair.worth):
         return
     start = max(repair.schedules, key=repair.worth_of, default=None)
@@ -173,11 +173,11 @@ def _plan_anew(repair: Repair) -> None:
             repair.schedules.append(found.answer)
             start = found.answer
         last_s = max(event.at_s for event in problem.failures)
-        _carry_out(repair, Following(start, last_s, _planner(repair, whole), options.prefetch))
+        _carry_out(repair, FollowingPolicy(start, last_s, _planner(repair, whole), options.prefetch))
     repair.budget.cut |= whole.cut
 
 
-def _planner(repair: Repair, budget: Budget) -> RepairSolver:
+def _planner(repair: RepairSearch, budget: Budget) -> RepairSolver:
     """Return what plans with an equal part of the time at step 0 and at each failure, twice where tasks may pause."""
     times = 1 + len({event.at_s for event in repair.problem.failures})
     plans = iter(range(times * (2 if repair.problem.may_pause else 1), 0, -1))
@@ -191,7 +191,7 @@ def _planner(repair: Repair, budget: Budget) -> RepairSolver:
     return planned
 
 
-def _carry_out(repair: Repair, policy: Policy) -> Result[Schedule]:
+def _carry_out(repair: RepairSearch, policy: Policy) -> Result[Schedule]:
     """Make a schedule in full."""
     options = replace(repair.options, time_limit_s=repair.budget.left_s + GRACE_S)
     partly = repair.options.objective == "fidelity-time"
@@ -204,7 +204,7 @@ def _carry_out(repair: Repair, policy: Policy) -> Result[Schedule]:
     return result
 
 
-def _solved(repair: Repair, instance: RepairInstance, budget: Budget, seed: int) -> Solved:
+def _solved(repair: RepairSearch, instance: RepairInstance, budget: Budget, seed: int) -> Solved:
     """Return what the method makes of an instance; it ends where nothing better is possible."""
     method, objective = repair.method, repair.objective
     problem = repair.problem
@@ -231,8 +231,12 @@ def _solved(repair: Repair, instance: RepairInstance, budget: Budget, seed: int)
     return solved
 
 
-def _start(repair: Repair, instance: RepairInstance, budget: Budget) -> RepairPlacement:
+def _start(repair: RepairSearch, instance: RepairInstance, budget: Budget) -> RepairPlacement:
     """Return the best of the list schedule and of what the schedules so far start from here on."""
     starts = [repair.objective.listed(instance, budget)]
-    starts += [placement for schedule in repair.schedules if (placement := kept(schedule, instance)) is not None]
+    starts += [
+        placement
+        for schedule in repair.schedules
+        if (placement := placement_of_schedule(schedule, instance)) is not None
+    ]
     return max(starts, key=lambda placement: repair.objective.of_placement(instance, placement))

@@ -12,17 +12,23 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import fits
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Beside, Decision, Policy, Schedule, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
+    ComparedSchedules,
+    Decision,
+    Policy,
+    Schedule,
+    StepState,
+)
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.result import Result
 
 
-def random_order(state: State, budget: Budget, seed: int) -> Decision:
+def random_order(state: StepState, budget: Budget, seed: int) -> Decision:
     """Take queries in an order drawn once for *seed*."""
     return in_order(state, np.random.default_rng(seed).permutation(state.problem.graph.tasks).astype(np.float64))
 
 
-def in_order(state: State, place: FloatArray) -> Decision:
+def in_order(state: StepState, place: FloatArray) -> Decision:
     """Take queries by their *place*, shape (tasks,), each that still fits; the next is begun with what is left.
 
     Queries in infinite places wait. Cost O(entries + tasks · log tasks).
@@ -54,7 +60,7 @@ def in_order(state: State, place: FloatArray) -> Decision:
     return Decision(queries.task[tasks], ahead=queries.tasks_of(begun))
 
 
-def blocking(state: State, budget: Budget, seed: int) -> Decision:
+def blocking(state: StepState, budget: Budget, seed: int) -> Decision:
     """Recover all that is down, or nothing: the blocking approach of [SuZhouTR], section 7; a yardstick, no planner.
 
     Where the tasks fit in sum but not onto the nodes one by one, the queries that fit go first.
@@ -69,7 +75,7 @@ ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Yardstick:
+class Baseline:
     """A schedule that is made without a search, the policy that made it, and the options that it was made with."""
 
     result: Result[Schedule]
@@ -78,22 +84,22 @@ class Yardstick:
 
 
 @dataclass(frozen=True, eq=False)
-class Yardsticks:
+class Baselines:
     """What could be made in time; ``orders`` is how many random orders were wanted."""
 
-    blocking: Yardstick | None
-    random: tuple[Yardstick, ...]
+    blocking: Baseline | None
+    random: tuple[Baseline, ...]
     orders: int
 
-    def __iter__(self) -> Iterator[Yardstick]:
+    def __iter__(self) -> Iterator[Baseline]:
         """Yield blocking recovery, then the random orders in the order in which they were drawn."""
         if self.blocking is not None:
             yield self.blocking
         yield from self.random
 
-    def beside(self, step_by_step: Schedule | None) -> Beside:
+    def beside(self, step_by_step: Schedule | None) -> ComparedSchedules:
         """Return the schedules for the summary of an answer."""
-        return Beside(
+        return ComparedSchedules(
             step_by_step=step_by_step,
             blocking=() if self.blocking is None else (self.blocking.result.answer,),
             random=tuple(yardstick.result.answer for yardstick in self.random),
@@ -101,7 +107,7 @@ class Yardsticks:
         )
 
 
-def yardsticks(problem: RecoveryProblem, options: RecoveryOptions, until_s: float) -> Yardsticks:
+def baselines_of(problem: RecoveryProblem, options: RecoveryOptions, until_s: float) -> Baselines:
     """Return blocking recovery and random orders, as many as the time until *until_s* of ``budget.now`` lasts for.
 
     How many orders are wanted depends on the size of the problem alone; none where the work is bounded to none. Their
@@ -110,7 +116,7 @@ def yardsticks(problem: RecoveryProblem, options: RecoveryOptions, until_s: floa
     plain = replace(options, objective="priority", iterations=None)
     blocked = _made(problem, plain, blocking, until_s)
     orders = orders_wanted(problem, options)
-    drawn: list[Yardstick] = []
+    drawn: list[Baseline] = []
     for k in range(orders):
         one = _made(problem, replace(plain, seed=options.seed * ORDERS + k), random_order, until_s)
         if one is None:
@@ -118,7 +124,7 @@ def yardsticks(problem: RecoveryProblem, options: RecoveryOptions, until_s: floa
         drawn.append(one)
         if now() > until_s:
             break
-    return Yardsticks(blocked, tuple(drawn), orders)
+    return Baselines(blocked, tuple(drawn), orders)
 
 
 def orders_wanted(problem: RecoveryProblem, options: RecoveryOptions) -> int:
@@ -129,6 +135,6 @@ def orders_wanted(problem: RecoveryProblem, options: RecoveryOptions) -> int:
     return min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
 
 
-def _made(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, until_s: float) -> Yardstick | None:
+def _made(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, until_s: float) -> Baseline | None:
     result = construct_schedule(problem, options, policy, until_s)
-    return None if result.status == "no-plan-in-time" else Yardstick(result, policy, options)
+    return None if result.status == "no-plan-in-time" else Baseline(result, policy, options)

@@ -15,8 +15,8 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import fractio
 from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog, no_query_returns, unrecovered
 from ftplan.planners.recovery_schedule.algorithms.schedule.packing import (
     Deadline,
-    Packing,
     StepClock,
+    StepPacking,
     begun_early,
     pack,
     pack_prefetch,
@@ -28,8 +28,8 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
     Policy,
     Restore,
     Schedule,
-    State,
-    Step,
+    ScheduleStep,
+    StepState,
 )
 from ftplan.planners.recovery_schedule.problem import DecisionPoint, RecoveryOptions, RecoveryProblem, decision_points
 from ftplan.planners.result import Result
@@ -106,7 +106,7 @@ class _Construction:
         self.repair = RepairState(problem, options.parallel_recovery)
         self.queries = failed_queries(problem.graph, self.repair.down)
         self._downtimes = DowntimeLog(problem, self.queries)
-        self._steps: list[Step] = []
+        self._steps: list[ScheduleStep] = []
         self._warnings: list[Warn] = []
         self._struck = False  # whether tasks failed just before the step
         self._rolled_back: tuple[Restore, ...] = ()
@@ -156,14 +156,14 @@ class _Construction:
         self._add(point, self.repair.capacity, most, restored=self._again, sure=self._again)
         return bool(self.queries.queries)
 
-    def carry_out(self, state: State, decision: Decision, point: DecisionPoint, deadline: Deadline) -> None:
+    def carry_out(self, state: StepState, decision: Decision, point: DecisionPoint, deadline: Deadline) -> None:
         """Add a step: pause and place what a policy chose, and begin the next query with what is left."""
         capacity, pauses = state.capacity, self._pause(decision, state.at_s)
         if pauses:
             coming = state.coming
             state = self.repair.observe(state.step, state.at_s, self.queries, coming)
         if decision.placed is not None:
-            packing = Packing(list(decision.placed))
+            packing = StepPacking(list(decision.placed))
             recover = self.repair.recover(packing.placed, state.at_s, begun_early(state, packing.placed))
         else:
             packing = pack(state, decision, self.repair, deadline)
@@ -193,7 +193,7 @@ class _Construction:
     ) -> None:
         """Add a step; *sure* are those of *restored* that any decision would have."""
         bound += float(sum(self._priority[query] for query, _ in sure))
-        step = Step(
+        step = ScheduleStep(
             at_s=point.at_s,
             trigger=point.trigger(self._problem),
             capacity=capacity,

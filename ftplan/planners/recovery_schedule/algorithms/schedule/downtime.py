@@ -11,7 +11,7 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.measures.downtimes import whole_from
 from ftplan.model.plan import Infeasible
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Downtime, Step
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Downtime, ScheduleStep
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
 
 
@@ -34,7 +34,7 @@ def unrecovered(repair: RepairState, queries: FailedQueries) -> tuple[tuple[int,
     return tuple(reasons)
 
 
-def no_query_returns(problem: RecoveryProblem, steps: Sequence[Step], queries: FailedQueries) -> Infeasible:
+def no_query_returns(problem: RecoveryProblem, steps: Sequence[ScheduleStep], queries: FailedQueries) -> Infeasible:
     """Say which query would come back first, and how many cores it lacks."""
     weight = queries.weight(problem.cost)
     need = np.bincount(queries.row, weights=weight[queries.member], minlength=queries.queries)

@@ -13,7 +13,7 @@ from ftplan.model.plan import Objective
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepSolver
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, RecoveryProblem
 from ftplan.planners.recovery_schedule.profit_density import profit_density
 
@@ -21,7 +21,7 @@ from ftplan.planners.recovery_schedule.profit_density import profit_density
 def by_queries(solver: StepSolver) -> Policy:
     """Return the policy that lets a one-step solver choose queries at each step."""
 
-    def policy(state: State, budget: Budget, seed: int) -> Decision:
+    def policy(state: StepState, budget: Budget, seed: int) -> Decision:
         knapsack = state.knapsack()
         choice = solver(knapsack, budget, seed)
         tasks = tasks_in_order(state.queries, knapsack.whole(choice.queries), state.density())
@@ -81,7 +81,7 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScheduleStep:
     """What is decided at one time. ``restored`` are (output task, time at which its query is whole again).
 
     Before it ``rolled_back`` went back to the last checkpoint, and restore first; ``pause`` gives way.
@@ -118,14 +118,14 @@ class Downtime:
 class Schedule:
     """The answer of every recovery planner. A query that fails twice has two downtimes."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ScheduleStep, ...]
     downtimes: tuple[Downtime, ...]  # by query and time
     unrecovered: tuple[tuple[int, str], ...]  # (task, reason)
-    beside: Beside | None = None
+    beside: ComparedSchedules | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ComparedSchedules:
     """What an answer is held against, as far as the time lasted; None in place of a schedule: no query returns."""
 
     step_by_step: Schedule | None
@@ -136,7 +136,7 @@ class Beside:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class StepState:
     """What a policy sees at a step: what is down, what is free, and what is expected. It does not see failures ahead.
 
     ``fillable`` is what of the capacity tasks of these sizes can use at all: two tasks of 0.3 cores leave 0.2 of a
@@ -168,9 +168,9 @@ class State:
     may_drop: BoolArray  # (T,) tasks whose standby may
     paused: BoolArray  # (T,) tasks that gave way and are not back: they process nothing again
     kept: IntArray  # (T,) host where all of the state of such a task lies, -1 if it is not there any more
-    pausing: Callable[[Sequence[int], Sequence[int]], State]
+    pausing: Callable[[Sequence[int], Sequence[int]], StepState]
 
-    def after_pause(self, tasks: Sequence[int], standbys: Sequence[int] = ()) -> State:
+    def after_pause(self, tasks: Sequence[int], standbys: Sequence[int] = ()) -> StepState:
         """Return the state in which some tasks, and the standbys of some, have given way. Cost O(tasks + substreams).
 
         Only to be asked for while the step is decided.
@@ -212,7 +212,7 @@ class Decision:
     ahead: IntArray | None = None
     prefetch: bool = True
     one_by_one: bool = False
-    placed: tuple[Assignment, ...] | None = None
+    placed: tuple[StepAssignment, ...] | None = None
     pause: tuple[int, ...] = ()
     pause_standby: tuple[int, ...] = ()
 
@@ -220,5 +220,5 @@ class Decision:
 class Policy(Protocol):
     """Decides step by step; a :class:`StepSolver` becomes one, the operator-centric order is one."""
 
-    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+    def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return what shall come back at this step."""

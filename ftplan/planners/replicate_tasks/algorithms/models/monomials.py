@@ -14,7 +14,7 @@ from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit, C
 from ftplan.planners.replicate_tasks.algorithms.models.tables import Block
 
 
-def bundles(circuit: Circuit, tasks: int) -> IntArray:
+def used_together(circuit: Circuit, tasks: int) -> IntArray:
     """Return the bundle of each task, named by a task of it, shape (tasks,).
 
     A task that alone fills an input stream of another task, and feeds nothing else, is of use only with that task; and
@@ -81,10 +81,10 @@ def rows(
     variables = live or [np.arange(tasks)] * len(circuits)
     clock = budget or Budget(math.inf)
     pairs = zip(circuits, variables, strict=True)
-    return products, [_Expansion(each, products, most, clock, own).output() for each, own in pairs]
+    return products, [_ProductExpansion(each, products, most, clock, own).output() for each, own in pairs]
 
 
-class _Expansion:
+class _ProductExpansion:
     def __init__(self, circuit: Circuit, products: ProductRows, most: int, budget: Budget, live: IntArray) -> None:
         self.rows, self.most, self.budget, self.live = products, most, budget, live
         self.nodes: list[CircuitNode] = []

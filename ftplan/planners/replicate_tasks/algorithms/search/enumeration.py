@@ -10,11 +10,11 @@ from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.replica_placement import Room, in_place
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, in_place
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 
-class Work:
+class WorkLimit:
     """How many steps a search may still take."""
 
     def __init__(self, steps: int) -> None:
@@ -26,7 +26,7 @@ class Work:
         return self.left >= 0
 
 
-def assigned(problem: ReplicationProblem, replicated: BoolArray, least: float, work: Work) -> IntArray | None:
+def assigned(problem: ReplicationProblem, replicated: BoolArray, least: float, work: WorkLimit) -> IntArray | None:
     """Return the nodes of most value for a set of replicas, (T,), if it is above *least*; None where there are none.
 
     Depth first, the largest replica first, one of nodes that are alike; a branch ends where its value would not be
@@ -42,7 +42,7 @@ def assigned(problem: ReplicationProblem, replicated: BoolArray, least: float, w
     best: IntArray | None = None
     bar = least
 
-    def descend(room: Room, depth: int) -> bool:
+    def descend(room: ReplicaPlacement, depth: int) -> bool:
         """Look through all assignments of the tasks from a depth on; return whether there is no better one at all."""
         nonlocal best, bar
         ceiling = _ceiling(problem, room, tasks[depth:])
@@ -60,11 +60,11 @@ def assigned(problem: ReplicationProblem, replicated: BoolArray, least: float, w
                 return True
         return False
 
-    descend(Room(problem), 0)
+    descend(ReplicaPlacement(problem), 0)
     return best
 
 
-def _ceiling(problem: ReplicationProblem, room: Room, rest: list[int]) -> float:
+def _ceiling(problem: ReplicationProblem, room: ReplicaPlacement, rest: list[int]) -> float:
     """Return what a solution would be worth if the rest stood on nodes that never fail."""
     if not problem.nodes_fail:
         return problem.value(room.replicated | problem.mask(rest))
@@ -75,7 +75,7 @@ def _ceiling(problem: ReplicationProblem, room: Room, rest: list[int]) -> float:
     return min(1.0, total / problem.total_weight)
 
 
-def _unlike(room: Room, task: int) -> Iterator[int]:
+def _unlike(room: ReplicaPlacement, task: int) -> Iterator[int]:
     """Yield the nodes open to a replica, those where it fails least first, one of those that are alike."""
     problem, hosts = room.problem, room.problem.hosts
     assert hosts is not None
@@ -119,7 +119,7 @@ def best_of(
     Sets of the largest value on nodes that never fail come first, of equal ones the cheapest; the search ends with the
     first that can be no better than what was reached. Raises :class:`OutOfTime` where the clock of *budget* runs out.
     """
-    work = Work(steps)
+    work = WorkLimit(steps)
     valued = []
     for k, some in enumerate(sets):
         if budget is not None:

@@ -17,12 +17,12 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model imp
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import (
-    Stairs,
+    StepFunctionBound,
     cores_by,
     query_up_s,
     sharper,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Foreseen
+from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance
 
 
@@ -81,7 +81,9 @@ def _release(instance: RepairInstance, step: IntArray, steps: int) -> IntArray:
 STEPS, ALONE = 40, 0.6
 
 
-def aggregated_bound(repair: Foreseen, stairs: Stairs, budget: Budget) -> tuple[float, Stairs]:
+def aggregated_bound(
+    repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget
+) -> tuple[float, StepFunctionBound]:
     """Return a lower bound on what is lost and stairs that are nowhere higher, where nothing fails later.
 
     Steps are the times from which more can be up: a host is there, or a query's tasks can have caught up. What is up at
@@ -107,7 +109,7 @@ def aggregated_bound(repair: Foreseen, stairs: Stairs, budget: Budget) -> tuple[
     return lost, stairs
 
 
-def _knapsack(repair: Foreseen) -> tuple[TimeIndexedKnapsack, FloatArray]:
+def _knapsack(repair: ClairvoyantRepair) -> tuple[TimeIndexedKnapsack, FloatArray]:
     """Return the choice over all steps, and the time of each, shape (K,)."""
     epoch, queries = repair.epochs[0], repair.queries
     up_s = query_up_s(repair, epoch)

@@ -9,10 +9,10 @@ import numpy as np
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.aggregated import aggregated_bound
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.single_machine import solved
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import stairs
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.time_expanded import linked_bound
-from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import foreseen
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.single_machine import single_machine_bounds
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import step_function_bound
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.time_expanded import time_expanded_bound
+from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import clairvoyant_repair
 from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import value
 from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals, too_large
@@ -113,12 +113,12 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     It knows restores and their lanes, replay, which hosts arrive and fail when and what runs there: a clairvoyant's.
     It holds for schedules with and without prefetch, and with *parallel* for those that split tasks.
     """
-    repair = foreseen(problem, parallel)
+    repair = clairvoyant_repair(problem, parallel)
     if not repair.epochs or repair.queries.queries == 0:
         none = np.zeros(1)
         return RepairBound(0.0, none, none, none)
     part = budget.part(STAIRS)
-    steps = stairs(repair, part)
+    steps = step_function_bound(repair, part)
     budget.cut |= part.cut
     lost = steps.lost
     restores = bool((repair.far_s > 0.0).any())
@@ -127,11 +127,11 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
         return RepairBound(lost + repair.beside, steps.at_s, steps.most, steps.asked)
     if apart:
         part = budget.part(SOLVED)
-        steps = solved(repair, steps, part)
+        steps = single_machine_bounds(repair, steps, part)
         budget.cut |= part.cut
     part = budget.part(IN_SUMS if restores else 1.0)
     lost, steps = aggregated_bound(repair, steps, part)
     budget.cut |= part.cut
     if apart:
-        lost = max(lost, linked_bound(repair, steps, budget))
+        lost = max(lost, time_expanded_bound(repair, steps, budget))
     return RepairBound(lost + repair.beside, steps.at_s, steps.most, steps.asked)

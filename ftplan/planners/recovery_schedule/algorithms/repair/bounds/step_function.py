@@ -12,8 +12,11 @@ from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fillable import fillable
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, fitting, residual
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import bounds, closure_chain
-from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch, Foreseen
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import (
+    bounds_by_capacity,
+    parametric_selections,
+)
+from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair, Epoch
 
 #: Times for which prices are sought, and times at which the bound is told where restores take time.
 PRICED, TOLD = 24, 400
@@ -26,7 +29,7 @@ EXCHANGE = (0.25, 1.0, 4.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Stairs:
+class StepFunctionBound:
     """From ``at_s[i]`` until the next one at most ``most[i]`` of ``asked[i]`` is up, in priority; N pieces.
 
     ``asked`` is the priority of the queries that have failed by then (or may have given way); the last piece ends at
@@ -49,7 +52,7 @@ class Stairs:
         return float((self.asked - self.most) @ self.lasts_s)
 
 
-def stairs(repair: Foreseen, budget: Budget) -> Stairs:
+def step_function_bound(repair: ClairvoyantRepair, budget: Budget) -> StepFunctionBound:
     """Return for each time a bound on the priority that is up, whatever the schedule.
 
     Each epoch alone: what is up at a time needs cores for all its tasks on the hosts that live, and seconds in lanes
@@ -63,10 +66,10 @@ def stairs(repair: Foreseen, budget: Budget) -> Stairs:
         parts.append(_epoch_stairs(repair, epoch, part))
         budget.cut |= part.cut
     at_s, most, asked = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Stairs(at_s, most, asked, float(repair.epochs[-1].until_s))
+    return StepFunctionBound(at_s, most, asked, float(repair.epochs[-1].until_s))
 
 
-def waiting(repair: Foreseen, epoch: Epoch) -> BoolArray:
+def waiting(repair: ClairvoyantRepair, epoch: Epoch) -> BoolArray:
     """Return which queries need some task back in an epoch, or wait for tasks that went back, shape (Q,)."""
     queries = repair.queries
     needed = np.zeros(queries.bundles, dtype=np.bool_)
@@ -75,7 +78,7 @@ def waiting(repair: Foreseen, epoch: Epoch) -> BoolArray:
     return np.asarray(missing | (epoch.again_s > epoch.from_s))
 
 
-def query_up_s(repair: Foreseen, epoch: Epoch) -> FloatArray:
+def query_up_s(repair: ClairvoyantRepair, epoch: Epoch) -> FloatArray:
     """Return before when no query is whole in an epoch, each alone, infinite for never, shape (Q,)."""
     queries = repair.queries
     of_bundle = np.zeros(queries.bundles)
@@ -85,13 +88,13 @@ def query_up_s(repair: Foreseen, epoch: Epoch) -> FloatArray:
     return up_s
 
 
-def _epoch_stairs(repair: Foreseen, epoch: Epoch, budget: Budget) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _epoch_stairs(repair: ClairvoyantRepair, epoch: Epoch, budget: Budget) -> tuple[FloatArray, FloatArray, FloatArray]:
     asked = waiting(repair, epoch)
     up_s = query_up_s(repair, epoch)
     wanted = repair.priority[asked]
     total = float(wanted.sum())
     inside = up_s[asked & (up_s > epoch.from_s) & (up_s < epoch.until_s)]
-    room = _Room(repair, epoch)
+    room = _RoomAtTime(repair, epoch)
     at_s = _pieces(epoch, np.concatenate((inside, room.changes)), bool(room.lanes_matter))
     ends = np.append(at_s[1:], epoch.until_s)
     most = np.zeros(len(at_s))
@@ -123,15 +126,15 @@ def _pieces(epoch: Epoch, changes: FloatArray, finely: bool) -> FloatArray:
     return np.asarray(np.concatenate(fine), dtype=np.float64)
 
 
-def cores_by(repair: Foreseen, epoch: Epoch, ends: FloatArray) -> FloatArray:
+def cores_by(repair: ClairvoyantRepair, epoch: Epoch, ends: FloatArray) -> FloatArray:
     """Return the cores on which tasks can have come up before some times of an epoch."""
-    return _Room(repair, epoch).cores(ends)
+    return _RoomAtTime(repair, epoch).cores(ends)
 
 
-class _Room:
+class _RoomAtTime:
     """Cores and lanes of the hosts that live in an epoch, for what is up at any time of it."""
 
-    def __init__(self, repair: Foreseen, epoch: Epoch) -> None:
+    def __init__(self, repair: ClairvoyantRepair, epoch: Epoch) -> None:
         self._repair, self._epoch = repair, epoch
         self._first_s = repair.first_runs(epoch)
         sizes = repair.cost[epoch.needed]
@@ -197,7 +200,7 @@ class _Room:
             return np.full(len(capacity), total)
         asked = np.unique(limit)
         asked = asked[np.unique(np.linspace(0, len(asked) - 1, min(PRICED, len(asked))).astype(int))]
-        most = np.minimum(bounds(closure_chain(small, asked, budget), limit), total)
+        most = np.minimum(bounds_by_capacity(parametric_selections(small, asked, budget), limit), total)
         integral = bool(np.all(small.priority == np.floor(small.priority)))
         return np.asarray(np.floor(most + 1e-6) if integral else most, dtype=np.float64)
 
@@ -210,7 +213,7 @@ def _held(seconds: FloatArray, cost: FloatArray, room: FloatArray) -> FloatArray
     return np.asarray(np.interp(room * (1.0 + ROUNDING) + ROUNDING, used, summed), dtype=np.float64)
 
 
-def sharper(coarse: Stairs, at_s: FloatArray, most: FloatArray) -> Stairs:
+def sharper(coarse: StepFunctionBound, at_s: FloatArray, most: FloatArray) -> StepFunctionBound:
     """Return stairs that are nowhere above either; *most* holds from each of ``at_s`` until the next."""
     times = np.unique(np.concatenate((coarse.at_s, at_s)))
     place = np.searchsorted(coarse.at_s, times, side="right") - 1

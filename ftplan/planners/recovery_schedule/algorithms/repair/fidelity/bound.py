@@ -13,14 +13,17 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_bound import fidelity_bounds
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import bounds, closure_chain
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import (
+    bounds_by_capacity,
+    parametric_selections,
+)
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.paths import fidelity_paths
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.program import (
     WeightedSets,
     most_by_program,
     weighted_sets,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Piece, Segment, segments
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Segment, SegmentPiece, segments
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
 from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.models.reduction import reduce
@@ -166,13 +169,13 @@ def _by_operators(
     return most
 
 
-def _limits(pieces: Sequence[Piece]) -> tuple[FloatArray, FloatArray]:
+def _limits(pieces: Sequence[SegmentPiece]) -> tuple[FloatArray, FloatArray]:
     """Return the cores and the seconds of restores of all nodes by the end of each piece, both shape (pieces,)."""
     cores = np.array([piece.cores for piece in pieces])
     return cores, np.array([float(piece.lane_s.sum()) if len(piece.lane_s) else 0.0 for piece in pieces])
 
 
-def _by_cuts(sets: WeightedSets, pieces: Sequence[Piece], budget: Budget) -> FloatArray:
+def _by_cuts(sets: WeightedSets, pieces: Sequence[SegmentPiece], budget: Budget) -> FloatArray:
     """Return a bound on the weight of the sets that run by the end of each piece, shape (pieces,).
 
     The sets that can run grow from piece to piece; what bounds later ones bounds earlier ones too.
@@ -189,8 +192,8 @@ def _by_cuts(sets: WeightedSets, pieces: Sequence[Piece], budget: Budget) -> Flo
         for of_core, of_second in _exchanges(cores[first : last + 1], lane_s[first : last + 1], kept.seconds):
             knapsack = kept.knapsack(of_core * kept.cost + of_second * kept.seconds)
             limit = of_core * cores + (of_second * lane_s if of_second > 0.0 else 0.0)
-            chain = closure_chain(knapsack, limit[first : last + 1], part)
-            most[: last + 1] = np.minimum(most[: last + 1], bounds(chain, limit[: last + 1]))
+            chain = parametric_selections(knapsack, limit[first : last + 1], part)
+            most[: last + 1] = np.minimum(most[: last + 1], bounds_by_capacity(chain, limit[: last + 1]))
     return most
 
 

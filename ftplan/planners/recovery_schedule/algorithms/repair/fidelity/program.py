@@ -13,7 +13,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_highs
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.paths import FidelityPaths, bundled
-from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Piece, Segment
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Segment, SegmentPiece
 
 if TYPE_CHECKING:
     from ortools.math_opt.python import mathopt
@@ -103,7 +103,7 @@ def most_by_program(sets: WeightedSets, segment: Segment, most: FloatArray, budg
             budget.unfinished()
             break
         part = budget.part(2.0 / (len(order) - number + 1))
-        bound = _solved(_Program(kept, segment, piece), part)
+        bound = _solved(_PieceProgram(kept, segment, piece), part)
         budget.cut |= part.cut
         if bound is not None:
             solved.add(key)
@@ -124,10 +124,10 @@ def _spread_out(spans: list[float]) -> list[int]:
     return list(order | dict.fromkeys(range(count)))
 
 
-class _Program:
+class _PieceProgram:
     """The program of one piece."""
 
-    def __init__(self, sets: WeightedSets, segment: Segment, piece: Piece) -> None:
+    def __init__(self, sets: WeightedSets, segment: Segment, piece: SegmentPiece) -> None:
         from ortools.math_opt.python import mathopt
 
         self.model: mathopt.Model = mathopt.Model()
@@ -159,7 +159,7 @@ class _Program:
         for size, variable in terms:
             row.set_coefficient(variable, size)
 
-    def _place(self, sets: WeightedSets, segment: Segment, piece: Piece) -> None:
+    def _place(self, sets: WeightedSets, segment: Segment, piece: SegmentPiece) -> None:
         """Give each task that runs a node, with room and seconds of its own."""
         nodes = segment.nodes
         assert nodes is not None
@@ -187,7 +187,7 @@ class _Program:
             self._row(max(0.0, segment.pool) * (1.0 + TOLERANCE) + TOLERANCE, pooled)
 
 
-def _solved(program: _Program, budget: Budget) -> float | None:
+def _solved(program: _PieceProgram, budget: Budget) -> float | None:
     """Return the solver's bound, None where it has none."""
     from ortools.math_opt.python import mathopt
     from ortools.math_opt.solvers import highs_pb2

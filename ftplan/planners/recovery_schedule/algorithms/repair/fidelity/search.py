@@ -29,7 +29,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.search.order_search imp
 from ftplan.planners.recovery_schedule.algorithms.repair.search.task_annealing import MOST_TASKS, anneal_tasks
 
 
-def placed_in_order(instance: RepairInstance, order: IntArray) -> RepairPlacement:
+def serial_schedule(instance: RepairInstance, order: IntArray) -> RepairPlacement:
     """Return a placement of the tasks in an order, (J,): each to the host with room where it runs first.
 
     Of equals to that with the least room left, then the first. Cost O(J · (hosts + lanes)).
@@ -184,7 +184,7 @@ class FidelityGains:
             order = reverse_greedy(self._model, ~live, wanted, cost, graph.topological_rank, part, paths=paths)
             budget.cut |= part.cut
             rest = np.setdiff1d(np.arange(len(instance.task)), row[order])
-            yield placed_in_order(instance, np.concatenate((row[order], rest)))
+            yield serial_schedule(instance, np.concatenate((row[order], rest)))
 
 
 def gains_of(instance: RepairInstance, graph: TaskGraph, model: FidelityModel, budget: Budget) -> FidelityGains:

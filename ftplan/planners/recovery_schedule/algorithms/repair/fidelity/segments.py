@@ -22,7 +22,7 @@ MOST_TIMES, PARTS = 12, 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class SegmentPiece:
     """From ``at_s`` until ``until_s`` no more runs than by its end, whatever the schedule."""
 
     at_s: float
@@ -34,7 +34,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nodes:
+class SegmentNodes:
     """Each task on each node, where these are few."""
 
     caught_up_s: FloatArray  # (D, H) not before
@@ -51,8 +51,8 @@ class Segment:
     room: FloatArray  # (H,) cores, by when nodes become of use
     pooled: BoolArray  # (H,) nodes that share the pool
     pool: float  # cores
-    pieces: tuple[Piece, ...]
-    nodes: Nodes | None
+    pieces: tuple[SegmentPiece, ...]
+    nodes: SegmentNodes | None
 
 
 def segments(problem: RecoveryProblem, *, parallel: bool = False) -> Iterator[Segment]:
@@ -83,10 +83,10 @@ def segments(problem: RecoveryProblem, *, parallel: bool = False) -> Iterator[Se
             end = later[0] if later else len(points)
             until_s = min(points[end].at_s if later else problem.horizon_s, problem.horizon_s)
             coming = [arrival.host for later_on in points[k + 1 : end] for arrival in later_on.arrivals]
-            yield _Segment(problem, repair, parallel, named, last_s).of(point.at_s, until_s, coming, there_s)
+            yield _SegmentWalk(problem, repair, parallel, named, last_s).of(point.at_s, until_s, coming, there_s)
 
 
-class _Segment:
+class _SegmentWalk:
     """What is down and what room there is from one failure to the next."""
 
     def __init__(
@@ -146,7 +146,7 @@ class _Segment:
         for begin, end in itertools.pairwise(times):
             many = int(np.searchsorted(of_use_s, begin, side="right"))
             pieces.append(
-                Piece(
+                SegmentPiece(
                     begin,
                     end,
                     np.asarray(caught_up_s < end, dtype=np.bool_),
@@ -160,7 +160,7 @@ class _Segment:
             nodes = self._nodes(hosts, there_s[hosts])
         return Segment(self.task, cost, self.seconds, room, pooled, self.pool, tuple(pieces), nodes)
 
-    def _nodes(self, hosts: IntArray, there_s: FloatArray) -> Nodes:
+    def _nodes(self, hosts: IntArray, there_s: FloatArray) -> SegmentNodes:
         """Return when each task can have caught up on each node, and its seconds in a lane there."""
         problem = self.problem
         seconds = np.zeros((len(self.task), len(hosts)))
@@ -170,7 +170,7 @@ class _Segment:
                     there = problem.local_bytes.get((task, host), 0.0)
                     seconds[i, k] = 0.0 if self.free[i] else problem.restore_s(float(problem.state_bytes[task]) - there)
         begins = np.maximum(there_s[None, :], self.notice_s[:, None]) + self.restart_s
-        return Nodes(self._behind(begins + seconds), seconds)
+        return SegmentNodes(self._behind(begins + seconds), seconds)
 
     def _behind(self, ready: FloatArray) -> FloatArray:
         """Return before when tasks have not caught up that run from some times on, shape (D, ...)."""

@@ -15,7 +15,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairI
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
 from ftplan.planners.recovery_schedule.algorithms.repair.search import query_moves as moves
 from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import (
-    Repair,
+    RepairArrays,
     arrays_of,
     current,
     empty,
@@ -26,12 +26,12 @@ from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_rows i
 WEIGHTS = ((1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 
 
-def weighted(repair: Repair, cores: float, seconds: float) -> FloatArray:
+def weighted(repair: RepairArrays, cores: float, seconds: float) -> FloatArray:
     """Return the work of each bundle, shape (B,)."""
     return np.asarray(cores * repair.of_bundle[row.CORES] + seconds * repair.of_bundle[row.WORK], dtype=np.float64)
 
 
-def orders(repair: Repair) -> Iterator[IntArray]:
+def orders(repair: RepairArrays) -> Iterator[IntArray]:
     """Yield orders of all queries: by the work that is left when those in front are there, and by shares of it."""
     sharing = np.diff(repair.by_start)
     seen: set[bytes] = set()
@@ -45,19 +45,19 @@ def orders(repair: Repair) -> Iterator[IntArray]:
                 yield order
 
 
-def density(repair: Repair, work: FloatArray) -> FloatArray:
+def density(repair: RepairArrays, work: FloatArray) -> FloatArray:
     """Return priority over work of each query, shape (Q,)."""
     of_entry = np.repeat(np.arange(repair.of_query.shape[1]), np.diff(repair.start))
     sums = np.bincount(of_entry, work[repair.member], minlength=repair.of_query.shape[1])
     return np.asarray(repair.of_query[row.PRIORITY] / (sums + 1e-12), dtype=np.float64)
 
 
-def by_density(repair: Repair, work: FloatArray) -> IntArray:
+def by_density(repair: RepairArrays, work: FloatArray) -> IntArray:
     """Return queries by priority over work, ties by number."""
     return np.lexsort((np.arange(repair.of_query.shape[1]), -density(repair, work)))
 
 
-def by_density_left(repair: Repair, work: FloatArray) -> IntArray:
+def by_density_left(repair: RepairArrays, work: FloatArray) -> IntArray:
     """Return queries by priority over the work that those in front of them leave. Cost O(entries · log)."""
     of_entry = np.repeat(np.arange(repair.of_query.shape[1]), np.diff(repair.start))
     left = np.bincount(of_entry, work[repair.member], minlength=repair.of_query.shape[1]).tolist()
@@ -114,7 +114,7 @@ def list_schedule(instance: RepairInstance, budget: Budget | None = None) -> Rep
     return current(repair, placed) if best is None else best
 
 
-def size(repair: Repair) -> int:
+def size(repair: RepairArrays) -> int:
     """Return about how many elementary steps a list schedule takes."""
     steps: int = 20 * repair.of_task.shape[1] * max(1, len(repair.there)) + len(repair.member)
     return steps

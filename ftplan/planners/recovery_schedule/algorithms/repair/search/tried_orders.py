@@ -12,7 +12,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import in_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, StepState
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.result import Result
 
@@ -74,7 +74,7 @@ def _by_places(problem: RecoveryProblem, place: FloatArray) -> Policy:
     last_s = max(event.at_s for event in problem.failures)
     held = np.where(place > 1.0, np.inf, place)
 
-    def decide(state: State, budget: Budget, seed: int) -> Decision:
+    def decide(state: StepState, budget: Budget, seed: int) -> Decision:
         return in_order(state, place if state.at_s >= last_s else held)
 
     return decide
