@@ -32,9 +32,9 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import blocking
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -15,10 +15,10 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import now
 from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import replay
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import ComparedSchedules, Downtime, Schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import changes
 from ftplan.planners.recovery_schedule.body import timeline
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Downtime, Schedule
 
 Figures = dict[str, float | int | None]
 Fidelity = Callable[[Schedule], float]

@@ -17,7 +17,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound imp
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, StepState, by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import INCREMENTAL_FROM, RecoveryOptions, RecoveryProblem
 

@@ -1,4 +1,4 @@
-"""What a replication plan holds, and the figures beside it: before and after."""
+"""The figures of a replication plan: before and after, and with the recoveries that follow."""
 
 from __future__ import annotations
 
@@ -41,28 +41,6 @@ def with_recovery(
     return figures
 
 
-def body(
-    prepared: PreparedReplication,
-    current: Current,
-    node: NodeByTask,
-    curve: Sequence[Mapping[str, Any]] | None,
-) -> dict[str, Any]:
-    """Return the body of a plan: the replicas, and what changes against those in place, null where these are unknown.
-
-    A replica that moves is started on its new node and stopped on its old one.
-    """
-    both = [task for task in node if task in current.node and None not in (node[task], current.node[task])]
-    moved = [task for task in both if node[task] != current.node[task]]
-    started = sorted({t for t in node if t not in current.node} | set(moved))
-    stopped = sorted({t for t in current.node if t not in node} | set(moved))
-    return {
-        "replicas": _entries(prepared, node, sorted(node)),
-        "activate": _entries(prepared, node, started) if current.known else None,
-        "deactivate": _entries(prepared, current.node, stopped) if current.known else None,
-        "curve": None if curve is None else list(curve),
-    }
-
-
 def summary(prepared: PreparedReplication, current: Current, node: NodeByTask | None) -> dict[str, Any]:
     """Return what the job is like, and the figures before and, where there is a plan, after it."""
     return {
@@ -99,8 +77,3 @@ def _by_case(prepared: PreparedReplication, node: NodeByTask) -> list[dict[str, 
         }
         for case, live in zip(problem.cases, problem.live(problem.mask(node), node), strict=True)
     ]
-
-
-def _entries(prepared: PreparedReplication, node: NodeByTask, tasks: Sequence[int]) -> list[dict[str, Any]]:
-    names = ((task, *prepared.graph.name(task)) for task in tasks)
-    return [{"operator": operator, "index": index, "node": node[task]} for task, operator, index in names]

@@ -16,7 +16,7 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions

@@ -20,13 +20,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.policy import due
 from ftplan.planners.recovery_schedule.algorithms.schedule import arrival_replay
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import random_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
-    Decision,
-    Policy,
-    Schedule,
-    StepState,
-    by_queries,
-)
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.defaults import default_horizon_s
@@ -37,6 +31,7 @@ from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryP
 from ftplan.planners.recovery_schedule.replay.outcome import outcome, repair_scores
 from ftplan.planners.recovery_schedule.replay.replay import replay
 from ftplan.planners.recovery_schedule.rules import judged
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.repair_cases import scattered
 from tests.planners.recovery_schedule.repair_documents import loaded, random_case

@@ -15,8 +15,8 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import RAISED,
 from ftplan.planners.recovery_schedule.algorithms.knapsack.density_growth import grow, growth_instance
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, fitting
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Seconds of seeds between two looks at the clock.

@@ -14,15 +14,9 @@ from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Metho
 from ftplan.planners.recovery_schedule.algorithms.repair.whole_repair import RepairSearch, plan_whole_repair
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import Baseline, baselines_of
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
-    ComparedSchedules,
-    Decision,
-    Policy,
-    Schedule,
-    StepState,
-    by_queries,
-)
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Schedule
 from ftplan.planners.result import Result
 
 #: Share of the time that is left to the yardsticks by a plan that takes all of its own.

@@ -17,9 +17,9 @@ from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objecti
 from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import fractional_bound
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, fitting
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery_schedule.profit_density import density
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Sets whose values or costs differ by less than this share are equal.

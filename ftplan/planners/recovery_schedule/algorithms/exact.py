@@ -21,8 +21,8 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import 
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, Reduction, reduce
 from ftplan.planners.recovery_schedule.algorithms.local_search import local_search_step
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Parts of the gap between bound and value in which better choices are looked for first, and the last: everywhere.

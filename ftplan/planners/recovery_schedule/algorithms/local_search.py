@@ -27,8 +27,8 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import join
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_moves import TabuInstance, TabuState
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_rounds import TabuSettings
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: The search ends when this many rounds a query have brought nothing better.

@@ -17,8 +17,9 @@ from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import dyn
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import group_starts
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import fits
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Sets of queries that may be held at once to say what a step could have restored: little work.

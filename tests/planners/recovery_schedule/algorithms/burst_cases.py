@@ -10,7 +10,7 @@ from ftplan.model.failure import FailureEvent
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.repair_cases import random_repair

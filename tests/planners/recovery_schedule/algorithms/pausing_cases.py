@@ -18,7 +18,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     instance_of,
     value,
 )
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryProblem
 
 

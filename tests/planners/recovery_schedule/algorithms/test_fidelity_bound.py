@@ -12,7 +12,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import f
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import instance_of
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.effort import examples

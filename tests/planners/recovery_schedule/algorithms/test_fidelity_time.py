@@ -21,7 +21,7 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_bound import 
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import AggregatedTaskPolicy, reverse_greedy
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem

@@ -19,8 +19,8 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import instanc
 from ftplan.planners.recovery_schedule.algorithms.repair.pausing import PausingRepair, as_if_paused, plan_with_pauses
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem

@@ -11,7 +11,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import value
 from ftplan.planners.recovery_schedule.algorithms.repair.placements import placement_of_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import random_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.effort import examples

@@ -28,7 +28,7 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model imp
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.planners.recovery_schedule.algorithms.cases import figure_2, graph, problem

@@ -14,7 +14,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair import clairvoyant as f
 from ftplan.planners.recovery_schedule.algorithms.repair import host_groups
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import repair_bound
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.effort import examples

@@ -14,7 +14,7 @@ from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
 from ftplan.planners.recovery_schedule.algorithms.operator_centric import cheapest_first, with_step_bound
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import random_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, StepState, by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem

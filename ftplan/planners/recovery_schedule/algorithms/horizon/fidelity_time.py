@@ -14,7 +14,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import plan_horizon
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, StepState, tasks_in_order
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState, tasks_in_order
 
 #: Passes in which everything is removed: each takes away this share of the cost, or one task.
 PASSES = 400

@@ -22,7 +22,7 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model imp
     solve_time_indexed,
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, StepState, tasks_in_order
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState, tasks_in_order
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection imp
     bounds_by_capacity,
     parametric_selections,
 )
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
 
 def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budget) -> FloatArray:

@@ -11,7 +11,7 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.measures.downtimes import whole_from
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
 #: In place of a host: the task is not started.
 NOWHERE = -1

@@ -22,9 +22,10 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairI
 from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.repair.search.order_search import search_orders
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Policy, Schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Policy
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryObjective, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)

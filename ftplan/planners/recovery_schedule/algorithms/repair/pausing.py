@@ -21,7 +21,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     value,
 )
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, RepairSolver, WholeRepairPolicy
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
 #: Queries that may give way, all sets of which are tried, and partial placements that are looked at for each of them.
 FEW_QUERIES, FEW_VISITED = 6, 3_000

@@ -6,7 +6,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE, RepairInstance, RepairPlacement
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.schedule import Schedule
 
 
 def delayed_to_whole_queries(instance: RepairInstance, placement: RepairPlacement) -> RepairPlacement:

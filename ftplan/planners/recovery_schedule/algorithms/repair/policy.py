@@ -16,7 +16,8 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     instance_of,
 )
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Schedule, StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
+from ftplan.planners.recovery_schedule.schedule import Schedule
 
 #: Plans what is left of a repair.
 RepairSolver = Callable[[RepairInstance, Budget, int], RepairPlacement]

@@ -19,9 +19,10 @@ from ftplan.planners.recovery_schedule.algorithms.repair.placements import place
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import FollowingPolicy, RepairSolver, WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.repair.search.tried_orders import tried_orders
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Policy
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Policy, Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the

@@ -12,14 +12,9 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import fits
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
-    ComparedSchedules,
-    Decision,
-    Policy,
-    Schedule,
-    StepState,
-)
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Schedule
 from ftplan.planners.result import Result
 
 

@@ -20,7 +20,7 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.exact_packing import 
     whole_size,
 )
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import ResidualCapacity, StepAssignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
 #: Bundles up to which all sets of them are looked at, and the deterministic work of the solver for more.
 MOST_BUNDLES, WORK = 12, 8.0

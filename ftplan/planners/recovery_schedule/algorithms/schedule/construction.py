@@ -21,17 +21,10 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.packing import (
     pack,
     pack_prefetch,
 )
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
-    Decision,
-    Pause,
-    Policy,
-    Restore,
-    Schedule,
-    ScheduleStep,
-    StepState,
-)
 from ftplan.planners.recovery_schedule.problem import DecisionPoint, RecoveryOptions, RecoveryProblem, decision_points
+from ftplan.planners.recovery_schedule.schedule import Pause, Restore, Schedule, ScheduleStep
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
@@ -69,7 +62,7 @@ def construct_schedule(
             break
         construction.apply(point)
         if late and number > 0:
-            left_out |= construction.pass_over(point)
+            left_out |= construction.add_empty_step(point)
             continue
         coming = tuple(arrival for later in points[number + 1 :] for arrival in later.arrivals)
         state = construction.repair.observe(number, point.at_s, construction.queries, coming)
@@ -78,7 +71,7 @@ def construct_schedule(
             with clock.choosing(number) as budget:
                 decision = policy(state, budget, options.seed)
         with clock.placing(number) as deadline:
-            construction.carry_out(state, decision, point, deadline)
+            construction.add_step(state, decision, point, deadline)
         if decision.note:
             _log.info("step %d: %s", number, decision.note)
     if clock.yardstick and clock.late():
@@ -93,7 +86,7 @@ def nothing_recovered(problem: RecoveryProblem) -> Schedule:
     construction = _Construction(problem, RecoveryOptions(time_limit_s=0.0))
     for point in decision_points(problem):
         construction.apply(point)
-        construction.pass_over(point)
+        construction.add_empty_step(point)
     return construction.schedule()
 
 
@@ -150,13 +143,13 @@ class _Construction:
             self._again, self._rolled_back = again, rolled_back
         return pauses
 
-    def pass_over(self, point: DecisionPoint) -> bool:
+    def add_empty_step(self, point: DecisionPoint) -> bool:
         """Add a step that recovers nothing, whose bound counts all that is down; return whether anything is."""
         most = float(self._priority[self.queries.query].sum())
-        self._add(point, self.repair.capacity, most, restored=self._again, sure=self._again)
+        self._add(point, self.repair.capacity, most)
         return bool(self.queries.queries)
 
-    def carry_out(self, state: StepState, decision: Decision, point: DecisionPoint, deadline: Deadline) -> None:
+    def add_step(self, state: StepState, decision: Decision, point: DecisionPoint, deadline: Deadline) -> None:
         """Add a step: pause and place what a policy chose, and begin the next query with what is left."""
         capacity, pauses = state.capacity, self._pause(decision, state.at_s)
         if pauses:
@@ -178,7 +171,7 @@ class _Construction:
             bound = fractional_bound(state.knapsack()) if state.queries.queries else 0.0
         if packing.bound is not None:
             bound = min(bound, packing.bound)
-        self._add(point, capacity, bound, recover, [*self._again, *restored], pauses, self._again)
+        self._add(point, capacity, bound, recover, restored, pauses)
         self._warnings += packing.warnings
 
     def _add(
@@ -189,10 +182,10 @@ class _Construction:
         recover: Sequence[Restore] = (),
         restored: Sequence[tuple[int, float]] = (),
         pause: tuple[Pause, ...] = (),
-        sure: Sequence[tuple[int, float]] = (),
     ) -> None:
-        """Add a step; *sure* are those of *restored* that any decision would have."""
-        bound += float(sum(self._priority[query] for query, _ in sure))
+        """Add a step; any decision has the queries that are restored again, besides those that it *restored*."""
+        bound += float(sum(self._priority[query] for query, _ in self._again))
+        restored = [*self._again, *restored]
         step = ScheduleStep(
             at_s=point.at_s,
             trigger=point.trigger(self._problem),

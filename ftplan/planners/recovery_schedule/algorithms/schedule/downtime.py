@@ -11,8 +11,8 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.measures.downtimes import whole_from
 from ftplan.model.plan import Infeasible
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Downtime, ScheduleStep
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Downtime, ScheduleStep
 
 
 def unrecovered(repair: RepairState, queries: FailedQueries) -> tuple[tuple[int, str], ...]:

@@ -21,8 +21,8 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment impor
     assign_in_order,
     fits,
 )
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, StepState
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from ftplan.planners.recovery_schedule.profit_density import profit_density
 

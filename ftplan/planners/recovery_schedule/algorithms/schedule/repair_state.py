@@ -16,8 +16,9 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.fillable import fillable
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import ResidualCapacity, StepAssignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Pause, Restore, StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Pause, Restore
 
 
 class Struck(NamedTuple):

@@ -11,8 +11,8 @@ from ftplan.model.measures.downtimes import Changes, Downtimes, fidelity_time
 from ftplan.model.measures.fidelity import FidelityModel
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Restore, Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem, decision_points
+from ftplan.planners.recovery_schedule.schedule import Restore, Schedule
 
 
 def priority_time_of(schedule: Schedule, problem: RecoveryProblem) -> float:

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray
+from ftplan.model.measures.fidelity import FidelityModel
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit
+from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit as circuit_of
 from ftplan.planners.replicate_tasks.algorithms.models.tables import (
     ValueTable,
     constant,
@@ -66,6 +69,16 @@ def reduce(
     Cost O(limit · tasks) at most. Raises :class:`OutOfTime`.
     """
     return _Reduction(circuit, limit, boxes or {}, parts or {}, fine, budget or Budget(math.inf)).reduced()
+
+
+def values_by_cost(
+    graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, limit: int, budget: Budget
+) -> FloatArray:
+    """Return a bound on the fidelity at each cost up to *limit*, where some tasks are live for free.
+
+    The others cost *units*, below 0: never live. Raises :class:`OutOfTime`.
+    """
+    return reduce(circuit_of(graph, model, free, units, budget), limit, budget=budget).table.values
 
 
 class _Reduction:

@@ -25,8 +25,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.program import
 )
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Segment, SegmentPiece, segments
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
-from ftplan.planners.replicate_tasks.algorithms.models.reduction import reduce
+from ftplan.planners.replicate_tasks.algorithms.models.reduction import values_by_cost
 
 #: Units into which the cost of all tasks is divided at most.
 MOST_UNITS = 4_000
@@ -64,8 +63,7 @@ def most_by_table(
     spare = WHOLE * (1.0 + int(paid.sum()))
     whole = np.minimum(np.floor(limit / unit + spare), float(units[paid].sum())).astype(np.int64)
     try:
-        made = circuit(graph, model, live | (units == 0), units, budget)
-        values = reduce(made, int(whole.max(initial=0)), budget=budget).table.values
+        values = values_by_cost(graph, model, live | (units == 0), units, int(whole.max(initial=0)), budget)
     except OutOfTime:
         return np.ones(len(limit))
     most = values[np.minimum(whole, len(values) - 1)]

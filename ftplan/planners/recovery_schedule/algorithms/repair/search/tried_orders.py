@@ -12,8 +12,9 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import in_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, StepState
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Orders that are tried; how many queries change their places from one to the next, at most.

@@ -1,4 +1,4 @@
-"""A recovery schedule: which task comes back in which step, where, and when its query is whole."""
+"""What a policy sees at a step of a recovery, and what it decides: the choice of queries, or of single tasks."""
 
 from __future__ import annotations
 
@@ -9,130 +9,12 @@ from typing import Protocol
 import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries
-from ftplan.model.plan import Objective
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepSolver
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, RecoveryProblem
 from ftplan.planners.recovery_schedule.profit_density import profit_density
-
-
-def by_queries(solver: StepSolver) -> Policy:
-    """Return the policy that lets a one-step solver choose queries at each step."""
-
-    def policy(state: StepState, budget: Budget, seed: int) -> Decision:
-        knapsack = state.knapsack()
-        choice = solver(knapsack, budget, seed)
-        tasks = tasks_in_order(state.queries, knapsack.whole(choice.queries), state.density())
-        return Decision(tasks, choice.bound, choice.note)
-
-    return policy
-
-
-def tasks_in_order(queries: FailedQueries, chosen: BoolArray, urgency: FloatArray) -> IntArray:
-    """Return the missing tasks of the chosen queries: those of the most urgent query first, each by the streams.
-
-    Parameters
-    ----------
-    chosen, urgency
-        Shape (Q,). Ties of urgency end at the query's name.
-    """
-    order = np.flatnonzero(chosen)
-    order = order[np.lexsort((order, -urgency[order]))]
-    rank = np.full(queries.queries, len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    first = np.full(queries.bundles, len(order), dtype=np.int64)
-    np.minimum.at(first, queries.member, rank[queries.row])
-    place = first[queries.bundle]
-    wanted = np.flatnonzero(place < len(order))
-    return queries.task[wanted[np.argsort(place[wanted], kind="stable")]]
-
-
-@dataclass(frozen=True, slots=True)
-class Restore:
-    """A task, or with parallel recovery the part of one with key groups ``[first, last]``, starts on a host.
-
-    It failed at ``failed_s`` and has not been up to date since ``down_s``; from ``ready_s`` on it runs with its state,
-    from ``caught_up_s`` on it is up to date. ``savepoint``: it gave way before, and processes nothing again. ``host``
-    is -1 where a task goes back that runs nobody knows where.
-    """
-
-    task: int
-    host: int
-    cpu: float
-    ready_s: float
-    prefetch: bool = False
-    key_groups: tuple[int, int] | None = None
-    failed_s: float = 0.0
-    down_s: float = 0.0
-    caught_up_s: float = 0.0
-    savepoint: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """A task that runs gives way to queries of higher priority; with ``replica`` its standby does, for good."""
-
-    task: int
-    host: int
-    cpu: float
-    replica: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduleStep:
-    """What is decided at one time. ``restored`` are (output task, time at which its query is whole again).
-
-    Before it ``rolled_back`` went back to the last checkpoint, and restore first; ``pause`` gives way.
-    """
-
-    at_s: float
-    trigger: str
-    capacity: float
-    used: float
-    objective: Objective
-    global_rollback: bool
-    recover: tuple[Restore, ...]
-    restored: tuple[tuple[int, float], ...]
-    rolled_back: tuple[Restore, ...] = ()
-    pause: tuple[Pause, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Downtime:
-    """A query that was down: since when, until when (None: not within the schedule), and why.
-
-    ``rolled_back``: it lost no task, and was down only because all tasks went back to the last checkpoint.
-    """
-
-    query: int  # output task
-    priority: float
-    down_s: float
-    back_s: float | None
-    reason: str
-    rolled_back: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """The answer of every recovery planner. A query that fails twice has two downtimes."""
-
-    steps: tuple[ScheduleStep, ...]
-    downtimes: tuple[Downtime, ...]  # by query and time
-    unrecovered: tuple[tuple[int, str], ...]  # (task, reason)
-    beside: ComparedSchedules | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedSchedules:
-    """What an answer is held against, as far as the time lasted; None in place of a schedule: no query returns."""
-
-    step_by_step: Schedule | None
-    blocking: tuple[Schedule | None, ...]  # one, or none where the time did not last
-    random: tuple[Schedule | None, ...]  # as many of ``orders`` as the time lasted for
-    orders: int
-    most_back: tuple[tuple[float, float], ...] = ()  # (at_s, the most summed priority that can be whole then)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,3 +104,34 @@ class Policy(Protocol):
 
     def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return what shall come back at this step."""
+
+
+def by_queries(solver: StepSolver) -> Policy:
+    """Return the policy that lets a one-step solver choose queries at each step."""
+
+    def policy(state: StepState, budget: Budget, seed: int) -> Decision:
+        knapsack = state.knapsack()
+        choice = solver(knapsack, budget, seed)
+        tasks = tasks_in_order(state.queries, knapsack.whole(choice.queries), state.density())
+        return Decision(tasks, choice.bound, choice.note)
+
+    return policy
+
+
+def tasks_in_order(queries: FailedQueries, chosen: BoolArray, urgency: FloatArray) -> IntArray:
+    """Return the missing tasks of the chosen queries: those of the most urgent query first, each by the streams.
+
+    Parameters
+    ----------
+    chosen, urgency
+        Shape (Q,). Ties of urgency end at the query's name.
+    """
+    order = np.flatnonzero(chosen)
+    order = order[np.lexsort((order, -urgency[order]))]
+    rank = np.full(queries.queries, len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    first = np.full(queries.bundles, len(order), dtype=np.int64)
+    np.minimum.at(first, queries.member, rank[queries.row])
+    place = first[queries.bundle]
+    wanted = np.flatnonzero(place < len(order))
+    return queries.task[wanted[np.argsort(place[wanted], kind="stable")]]
