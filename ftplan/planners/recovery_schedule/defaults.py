@@ -1,4 +1,4 @@
-"""The nodes that arrive after a failure: which, where nobody says."""
+"""What holds where it is not given: the nodes that arrive after a failure, and until when a repair is looked at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From a recovery plan and its inputs to the incident that the plan is judged against."""
+"""What a recovery schedule is judged against: what failed, what it costs, where there is room, and what comes next.
+
+An incident comes from a plan and its inputs, and asks no planner.
+"""
 
 from __future__ import annotations
 

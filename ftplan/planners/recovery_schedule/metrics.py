@@ -1,4 +1,4 @@
-"""What a recovery schedule is worth, beside what it is held against."""
+"""What a recovery schedule is worth, compared with its baselines."""
 
 from __future__ import annotations
 

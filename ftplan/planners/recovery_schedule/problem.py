@@ -1,4 +1,7 @@
-"""What a recovery schedule is asked about: what failed, where there is room, and what will happen next."""
+"""What a recovery schedule is asked about: what failed, where there is room, and what will happen next.
+
+Decisions are taken at the failure, at later failures, and when nodes arrive (:func:`decision_points`).
+"""
 
 from __future__ import annotations
 

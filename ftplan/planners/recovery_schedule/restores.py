@@ -1,4 +1,4 @@
-"""What outlives a failure because other plans prepared it: active replicas and checkpoint copies."""
+"""What a restore finds and has to do: copies of state and replicas that outlive the failure, and what is replayed."""
 
 from __future__ import annotations
 

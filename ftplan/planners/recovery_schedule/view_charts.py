@@ -1,4 +1,4 @@
-"""A repair over time as lines of text: one row a node, or a query where there are no nodes."""
+"""A repair over time as lines of text: a row a node or query, and how much of what failed is restored by when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operator should know of a failure before reading its recovery schedule."""
+"""What an operator should know of a failure before reading its recovery schedule, and whether waiting loses less."""
 
 from __future__ import annotations
 

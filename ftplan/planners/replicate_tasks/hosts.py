@@ -1,4 +1,4 @@
-"""The nodes of a cluster as hosts of active replicas."""
+"""The nodes of a cluster as hosts of active replicas, and the replicas that run there already."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schedule for each objective: step by step, or over the whole repair, and never worse than its yardsticks."""
+"""A schedule for each objective: step by step, or over the whole repair, and never worse than its baselines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The optimum of a small recovery step: every set of queries that fits, query by query ([SuZhouTR], algorithm 4)."""
+"""The optimum of a small recovery step: every set of queries that fits, query by query ([SuZhouTR], algorithm 4).
+
+The sets are columns of arrays that grow by one query at a time.
+"""
 
 from __future__ import annotations
 

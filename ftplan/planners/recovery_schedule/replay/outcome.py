@@ -1,4 +1,4 @@
-"""What comes of a recovery schedule when things happen otherwise than planned: other failures, other arrivals."""
+"""What comes of a recovery schedule when things happen otherwise than planned, and the metrics of that."""
 
 from __future__ import annotations
 

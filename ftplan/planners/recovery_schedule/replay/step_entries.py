@@ -1,4 +1,4 @@
-"""The tasks that one step of a recovery schedule starts: may they, there, now?"""
+"""The tasks that one step of a recovery schedule starts, and those that it pauses: may they, there, now?"""
 
 from __future__ import annotations
 

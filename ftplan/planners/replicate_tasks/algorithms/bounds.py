@@ -1,4 +1,4 @@
-"""Upper bounds of what replicas within a budget can keep, from tables of the best value at each cost."""
+"""Upper bounds of what replicas within a budget can keep, from tables of the best value at each cost in whole units."""
 
 from __future__ import annotations
 

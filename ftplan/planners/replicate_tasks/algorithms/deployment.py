@@ -1,4 +1,7 @@
-"""Which tasks get an active replica, and on which nodes: a planner's answer beside what is in place."""
+"""Which tasks get an active replica, and on which nodes: a planner's answer next to what is in place.
+
+Of the same value, replicas are spread over the nodes with most room.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Greedy: the tasks whose single failure costs most ([SuZhou2016], algorithm 2)."""
+"""Greedy: the tasks whose single failure costs most while all others live ([SuZhou2016], algorithm 2)."""
 
 from __future__ import annotations
 

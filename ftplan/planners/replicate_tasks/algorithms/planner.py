@@ -1,4 +1,4 @@
-"""What every replication planner takes beside its problem, and what it returns."""
+"""What every replication planner takes and returns, and how one is asked for replicas with a proven bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What nodes lack for more replicas, and which node would help."""
+"""Why there are no replicas within the limits: what nodes lack and which node would help, or too few changes.
+
+Changes are limited as in [SuZhou2016], V-C.
+"""
 
 from __future__ import annotations
 

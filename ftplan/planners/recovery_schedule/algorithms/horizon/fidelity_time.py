@@ -1,4 +1,9 @@
-"""Output intact as early as possible over the whole repair: the most output fidelity × time, parts of queries too."""
+"""Output intact as early as possible over the whole repair: the most output fidelity × time, parts of queries too.
+
+The order of recovery is found by reverse greedy: remove what loses least, recover in reverse order. A single task often
+gains nothing before all of its path is back, so greedy growth is blind. Removal is not: while everything lives, each
+task's loss is known, and a path that has lost one task gains nothing, so that its rest goes next.
+"""
 
 from __future__ import annotations
 

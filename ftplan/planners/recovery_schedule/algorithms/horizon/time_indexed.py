@@ -1,4 +1,7 @@
-"""A whole repair as one choice: which query shall be whole by which step, where cores arrive step by step."""
+"""A whole repair as one choice: which query shall be whole by which step, where cores arrive step by step.
+
+No schedule beats the best bound of each step (:func:`step_bounds`), summed over the time for which it counts.
+"""
 
 from __future__ import annotations
 

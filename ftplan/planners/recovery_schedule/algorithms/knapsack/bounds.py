@@ -1,4 +1,8 @@
-"""An upper bound on a set-union knapsack by the best price on its capacity, and what it proves of single queries."""
+"""Upper bounds on a set-union knapsack: fractional, and by the best price on its capacity.
+
+The fractional bound lets each query pay its share of what it needs. The Lagrangian bound also proves of single queries
+and elements that they are in or out of every good choice.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 [SuZhouTR], definition 2: maximise the summed priority of whole queries under a capacity; NP-hard (appendix D.1, also
 [Goldschmidt1994]).
-Tasks that stand in exactly the same queries are one *bundle* here: it comes back as a whole or not at all.
+Tasks that stand in exactly the same queries are one *bundle* here, an element of the knapsack: it comes back as a whole
+or not at all. Of a step that is partly decided a smaller knapsack is left (:func:`residual`).
 """
 
 from __future__ import annotations

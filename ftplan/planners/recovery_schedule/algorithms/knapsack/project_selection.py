@@ -1,7 +1,8 @@
-"""The knapsack with a price on each core instead of a capacity: a maximum closure, by one minimum cut [Picard1976].
+"""The knapsack with a price on each core instead of a capacity: project selection, by one minimum cut [Picard1976].
 
 Source to query with its priority, query to its bundles, bundle to sink with its priced weight; the source's side of a
-minimum cut is the best set of queries.
+minimum cut is the best set of queries, a maximum closure. Cuts at several prices bound every capacity at once
+(:func:`parametric_selections`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is certain of a repair whatever is planned, to somebody who knows every failure that is stated."""
+"""What is certain of a repair whatever is planned, to a clairvoyant who knows every failure that is stated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts that a program takes together, as one that grows when more of them arrive."""
+"""Interchangeable hosts and tasks; hosts that a program takes together, as one that grows when more arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two objectives over time, each with its search, its models and its bound."""
+"""The two objectives over time, each with its search, models and bound; and how a named planner answers them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finished schedule as a placement of the instance that it answers: a start for searches."""
+"""A finished schedule as a placement of the instance that it answers: a start for searches; and starts that wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A repair in whole numbers for CP-SAT, rounded so that no placement is cut off or counts for more than it loses."""
+"""A repair in whole numbers for CP-SAT, rounded so that no placement is cut off or counts for more than it loses.
+
+Also a placement in whole numbers as a start for the interval model, and the points in time at which that model counts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer is never worse than: step by step, blocking recovery, random orders, each a schedule in full."""
+"""Baselines, which no answer is worse than: blocking recovery and random orders, each a schedule in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Since when each query is down, and when it is back."""
+"""Since when each query is down, and when it is restored; and why tasks stay down at the end of a schedule."""
 
 from __future__ import annotations
 

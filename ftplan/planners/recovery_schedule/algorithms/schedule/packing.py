@@ -1,4 +1,7 @@
-"""Placing what a policy chose; where its tasks do not fit onto the nodes one by one, another choice that does."""
+"""Placing what a policy chose; where its tasks do not fit onto the nodes one by one, another choice that does.
+
+And how the time of a schedule is shared out among its steps (:class:`StepClock`).
+"""
 
 from __future__ import annotations
 

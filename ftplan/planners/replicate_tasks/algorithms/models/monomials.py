@@ -1,4 +1,7 @@
-"""Products of what circuits keep intact, as linear rows over 0/1 tasks: exact where all products fit."""
+"""Products of what circuits keep intact, as linear rows over 0/1 tasks: exact where all products fit.
+
+Tasks whose replicas are of use only together are one choice of the program (:func:`used_together`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Solutions within budgets: first ones, and better ones from them, rung by rung of a ladder of budgets."""
+"""Solutions within budgets: first ones, and better ones from them, rung by rung of a ladder of budgets.
+
+Each rung grows from the one below, so that more budget is never worth less.
+"""
 
 from __future__ import annotations
 

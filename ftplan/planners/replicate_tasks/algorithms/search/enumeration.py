@@ -1,4 +1,4 @@
-"""All choices of replicas of a small job, with their best nodes."""
+"""All choices of replicas of a small job, with their best nodes by going through all assignments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A whole repair in cores summed over the hosts: which queries are up by when, as a time-indexed knapsack."""
+"""The aggregated relaxation: a whole repair in cores summed over the hosts, as a time-indexed knapsack.
+
+Without restores it also gives an order of queries to begin a search with.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What no schedule falls below in priority × seconds down, with all failures that are stated known."""
+"""What no schedule falls below in priority × seconds down, with all failures that are stated known.
+
+The best of the bounds in this folder; and what holds where running queries may be preempted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much priority can be up at a time at most: choices that cores and lanes allow, priced and cut."""
+"""A step-function bound: how much priority can be up at a time at most, by the cores and restore slots there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole repair as one relaxed program: what is up stays up, on the host where it was started, until that fails."""
+"""The time-expanded bound: what is up stays up, on the host where it was started, until that fails; relaxed, linear."""
 
 from __future__ import annotations
 

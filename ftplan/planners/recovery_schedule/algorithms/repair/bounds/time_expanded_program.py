@@ -1,4 +1,4 @@
-"""The program of :mod:`bound_linked` for some pieces of time, and its solver."""
+"""The program of :mod:`.time_expanded` for some pieces of time, and its solver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What no recovery exceeds in output fidelity × time: a choice of tasks for each stretch of time, relaxed."""
+"""What no recovery exceeds in output fidelity × time: a choice of tasks for each stretch of time, relaxed.
+
+Where too many sets of tasks add to the output, tables over operators have the most fidelity at every cost at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The most weight of sets that run at once, as an integer program for HiGHS."""
+"""Sets of tasks that weigh something where all of them run, and the most weight of sets that run at once (HiGHS)."""
 
 from __future__ import annotations
 
