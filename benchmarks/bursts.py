@@ -39,11 +39,11 @@ from ftplan.model.failure import FailureEvent
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
-from ftplan.planners.recovery_schedule.algorithms.blocking import blocking
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import blocking
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 BURSTS = Path(__file__).resolve().parent / "ssd_bursts.csv"

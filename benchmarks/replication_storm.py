@@ -28,13 +28,12 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.registry import row
-from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.curve import curve
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
-from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.problem import FailureCase, ReplicationProblem
 
 TOPOLOGIES, SHARES, POINTS, PEER_IN_TREES = 40, (0.1, 0.25, 0.5), 100, 3

@@ -28,13 +28,13 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.blocking import blocking
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE, RepairInstance, RepairPlacement
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import blocking
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -140,7 +140,7 @@ def measure(topology: Topology, seed: int, time_limit_s: float, lanes: int) -> R
     by_step = auto(problem, replace(options, objective="priority"))
     blocked = construct_schedule(problem, replace(options, objective="priority"), blocking)
     asked = Asked(time_limit_s)
-    peer = construct_schedule(problem, options, WholeRepair(asked))
+    peer = construct_schedule(problem, options, WholeRepairPolicy(asked))
     return Row(
         topology.name or "",
         problem.graph.tasks,

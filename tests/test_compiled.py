@@ -18,8 +18,7 @@ from ftplan.planners.recovery_schedule.algorithms import local_search
 from ftplan.planners.recovery_schedule.algorithms.horizon import ruin_and_recreate
 from ftplan.planners.recovery_schedule.algorithms.horizon import ruin_and_recreate_moves as moves
 from ftplan.planners.recovery_schedule.algorithms.knapsack import density_growth, tabu_moves, tabu_rounds
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.knapsack.residual import fitting
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, fitting
 from ftplan.simulation.dataflow import kernel as flow_kernel
 from tests.planners.recovery_schedule.algorithms.instances import knapsack_of, knapsacks
 from tests.planners.recovery_schedule.algorithms.time_indexed_cases import shared_repair

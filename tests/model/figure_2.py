@@ -12,7 +12,7 @@ from ftplan.model.failure import Arrival, Fail
 from ftplan.model.names import parse_selector
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Topology
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 
 EDGES = ((1, 3), (2, 4), (3, 5), (3, 6), (4, 6), (5, 7), (6, 8), (7, 9), (4, 10), (7, 10), (8, 11), (8, 12))
 OUTPUTS = (9, 10, 11, 12)

@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.failure import Fail
 from ftplan.model.names import parse_selector
 from ftplan.model.task_graph import TaskGraph
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 from tests.model import figure_2 as fig
 
 

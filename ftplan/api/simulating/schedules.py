@@ -15,13 +15,12 @@ from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.copies import local_bytes
-from ftplan.planners.recovery_schedule.incident import incident_of
+from ftplan.planners.recovery_schedule.incident import Incident, incident_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
-from ftplan.planners.recovery_schedule.replay.incident import Incident
-from ftplan.planners.recovery_schedule.replay.replay import Replay, named, replay
+from ftplan.planners.recovery_schedule.replay.replay import ScheduleReplay, named, replay
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.score import require_known_tasks
 from ftplan.planners.result import Result
 from ftplan.simulation.recovery.setting import RecoveryStart
@@ -38,7 +37,7 @@ class GivenSchedule:
 
     name: str
     steps: Steps
-    replayed: Replay
+    replayed: ScheduleReplay
 
     @classmethod
     def of(cls, plan: Plan, name: str, scene: Scene) -> GivenSchedule:

@@ -16,8 +16,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray
 from ftplan.planners import registry
 from ftplan.planners.deployed import replicas
-from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
-from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.budget import ReplicationBudget
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication, prepare

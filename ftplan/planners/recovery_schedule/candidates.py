@@ -8,17 +8,17 @@ from typing import Any
 
 from ftplan.model.names import natural_key
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.recovery_schedule.replay.entry import above
-from ftplan.planners.recovery_schedule.replay.incident import Incident
-from ftplan.planners.recovery_schedule.replay.replay import Replay, ReplayEvent
+from ftplan.planners.recovery_schedule.incident import Incident
+from ftplan.planners.recovery_schedule.replay.replay import ReplayEvent, ScheduleReplay
+from ftplan.planners.recovery_schedule.replay.step_entries import above
 
 COLUMNS = ("node", "cores free", "lacks", "ready, s", "chosen", "ruled out by")
 #: Tasks that a line names at most.
-NAMED = 3
+MAX_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
+class _NodeChoice:
     """The start of one task in a step: how many cores it needs, and its entries in the step by node."""
 
     task: int
@@ -26,7 +26,7 @@ class _Choice:
     event: ReplayEvent
     step: Sequence[Mapping[str, Any]]
     chosen: Mapping[str | None, Mapping[str, Any]]
-    replay: Replay
+    replay: ScheduleReplay
     incident: Incident
 
     @property
@@ -36,7 +36,7 @@ class _Choice:
 
 
 def candidates(
-    task: int, event: ReplayEvent, step: Sequence[Mapping[str, Any]], replay: Replay, incident: Incident
+    task: int, event: ReplayEvent, step: Sequence[Mapping[str, Any]], replay: ScheduleReplay, incident: Incident
 ) -> list[dict[str, Any]]:
     """Return a row for each node of the cluster and of the arrivals, the chosen ones first, then those that could.
 
@@ -50,7 +50,7 @@ def candidates(
     own = [item for item in step if (item["operator"], item["index"]) == name]
     parts = [float(item["cpu"]) for item in own if item.get("cpu") is not None and item.get("key_groups")]
     need = max(parts, default=float(incident.cost[task]))
-    choice = _Choice(task, need, event, step, {item.get("node"): item for item in own}, replay, incident)
+    choice = _NodeChoice(task, need, event, step, {item.get("node"): item for item in own}, replay, incident)
     known: set[str | None] = {arrival.node.id for arrival in incident.arrivals}
     known |= set(incident.cluster.position) if incident.cluster is not None else {None}
     return sorted((_row(node, choice) for node in sorted(known, key=lambda n: natural_key(n or ""))), key=_order)
@@ -64,7 +64,7 @@ def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return not row["chosen"], row["ruled out by"] is not None, lacks, ready, -free
 
 
-def _row(node: str | None, choice: _Choice) -> dict[str, Any]:
+def _row(node: str | None, choice: _NodeChoice) -> dict[str, Any]:
     there = choice.event.nodes.get(node)
     chosen = node in choice.chosen
     row: dict[str, Any] = {"node": node, "cores free": None, "lacks": None, "ready, s": None, "chosen": chosen}
@@ -96,7 +96,7 @@ def _row(node: str | None, choice: _Choice) -> dict[str, Any]:
     return {**row, "ruled out by": None}
 
 
-def _absent(node: str | None, event: ReplayEvent, replay: Replay) -> str:
+def _absent(node: str | None, event: ReplayEvent, replay: ScheduleReplay) -> str:
     """Say when a node comes, or that it is gone."""
     coming = [m.at_s for m in replay.events for a in m.arrivals if a.node.id == node and m.at_s > event.at_s]
     if coming:
@@ -111,11 +111,11 @@ def _cores(item: Mapping[str, Any], incident: Incident) -> float:
 
 def _takers(items: Sequence[Mapping[str, Any]]) -> str:
     names = [f"{item['operator']}/{item['index']}" for item in items]
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
-def _ready(node: str | None, choice: _Choice) -> float:
+def _ready(node: str | None, choice: _NodeChoice) -> float:
     """Return when the task would run on a node: after the restores that the plan has before it there."""
     if node in choice.chosen and choice.chosen[node].get("ready_s") is not None:
         return float(choice.chosen[node]["ready_s"])
@@ -134,7 +134,7 @@ def _ready(node: str | None, choice: _Choice) -> float:
     return max(starts_s, lanes[0]) + seconds
 
 
-def _starts(choice: _Choice) -> float:
+def _starts(choice: _NodeChoice) -> float:
     """Return when the task would start, without its state, in this step."""
     at_s = choice.event.at_s
     failed = [e.failed_s for e in choice.replay.events if e.failed_s is not None and e.at_s <= at_s]

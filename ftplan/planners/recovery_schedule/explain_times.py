@@ -9,14 +9,16 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 from ftplan.planners.recovery_schedule.replay.outages import Outage
-from ftplan.planners.recovery_schedule.replay.replay import Replay, ReplayEvent, same
+from ftplan.planners.recovery_schedule.replay.replay import ReplayEvent, ScheduleReplay, same
 
 Entries = Mapping[int, Sequence[tuple[ReplayEvent, Mapping[str, Any]]]]
 
 
-def time_notes(outage: Outage, tasks: Sequence[int], entries: Entries, replay: Replay, incident: Incident) -> list[str]:
+def time_notes(
+    outage: Outage, tasks: Sequence[int], entries: Entries, replay: ScheduleReplay, incident: Incident
+) -> list[str]:
     """Say which task is the last to catch up of those that a query waits for, and where its time goes.
 
     Parameters
@@ -48,7 +50,7 @@ def missed_by(queries: FailedQueries, row: int) -> list[int]:
     return [int(task) for task in queries.tasks_of(bundles)]
 
 
-def gave_way(task: int, replay: Replay) -> list[str]:
+def paused_notes(task: int, replay: ScheduleReplay) -> list[str]:
     """Say at which steps a task gave way."""
     return [
         f"step {event.step} at {event.at_s:.6g} s lets it give way to failed queries of higher priority"
@@ -57,7 +59,7 @@ def gave_way(task: int, replay: Replay) -> list[str]:
     ]
 
 
-def rolled_back(query: int, replay: Replay, incident: Incident) -> tuple[str, ...]:
+def rolled_back(query: int, replay: ScheduleReplay, incident: Incident) -> tuple[str, ...]:
     """Say of a query that loses no task until when it is down all the same, nothing if it is not."""
     name = "{}/{}".format(*incident.graph.name(query))
     return tuple(
@@ -69,7 +71,7 @@ def rolled_back(query: int, replay: Replay, incident: Incident) -> tuple[str, ..
 
 
 def _parts(
-    task: int, event: ReplayEvent, item: Mapping[str, Any], outage: Outage, replay: Replay, incident: Incident
+    task: int, event: ReplayEvent, item: Mapping[str, Any], outage: Outage, replay: ScheduleReplay, incident: Incident
 ) -> list[tuple[str, float]]:
     """Return the parts of the time for which a query waits for a task, in order."""
     delays, ready_s = incident.delays, float(item["ready_s"])

@@ -15,7 +15,7 @@ Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TaskSpan:
     """What goes on in a row of a chart during a stretch of time, in seconds."""
 
     begin_s: float
@@ -35,38 +35,38 @@ def has_nodes(body: Body) -> bool:
     return any(item.get("node") is not None for _, item in recoveries(body))
 
 
-def restores(body: Body) -> dict[str, list[Stretch]]:
+def restores(body: Body) -> dict[str, list[TaskSpan]]:
     """Return the restores of each node, one after another, nodes in the order of their first.
 
     Tasks that process again what they missed catch up afterwards; these stretches stand first in a row.
     """
-    rows: dict[str, list[Stretch]] = {}
-    behind: dict[str, list[Stretch]] = {}
+    rows: dict[str, list[TaskSpan]] = {}
+    behind: dict[str, list[TaskSpan]] = {}
     free: dict[str, float] = {}
     for step, item in recoveries(body):
         node = str(item.get("node"))
         ready_s = step["at_s"] if item.get("ready_s") is None else item["ready_s"]
         begin = min(max(step["at_s"], free.get(node, 0.0)), ready_s)
         free[node] = max(free.get(node, 0.0), ready_s)
-        rows.setdefault(node, []).append(Stretch(begin, ready_s, "prefetch" if item.get("prefetch") else "restore"))
+        rows.setdefault(node, []).append(TaskSpan(begin, ready_s, "prefetch" if item.get("prefetch") else "restore"))
         caught_up_s = item.get("caught_up_s")
         if is_number(caught_up_s) and caught_up_s > ready_s:
-            behind.setdefault(node, []).append(Stretch(ready_s, caught_up_s, "catch-up"))
+            behind.setdefault(node, []).append(TaskSpan(ready_s, caught_up_s, "catch-up"))
     return {node: behind.get(node, []) + stretches for node, stretches in rows.items()}
 
 
-def outages(body: Body) -> dict[str, list[Stretch]]:
+def outages(body: Body) -> dict[str, list[TaskSpan]]:
     """Return when each query is down and back, the first to return first."""
     queries = body.get("queries") or []
     end = max([step["at_s"] for step in body["steps"]] + [q.get("back_s") or 0.0 for q in queries], default=0.0)
     end = end * 1.1 or 1.0
-    rows: dict[str, list[Stretch]] = {}
+    rows: dict[str, list[TaskSpan]] = {}
     order = sorted(queries, key=lambda q: end if q.get("back_s") is None else q["back_s"])
     for query in order:
         back = end if query.get("back_s") is None else query["back_s"]
         row = rows.setdefault(f"{query['operator']}/{query['index']}", [])
-        row += [Stretch(back, end, "back")] if query.get("back_s") is not None else []
-        row.append(Stretch(0.0, back, "down"))
+        row += [TaskSpan(back, end, "back")] if query.get("back_s") is not None else []
+        row.append(TaskSpan(0.0, back, "down"))
     return rows
 
 

@@ -24,19 +24,17 @@ from ftplan.planners.judging import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.planners.recovery_schedule.incident import bandwidth_of, horizon_of, incident_of
+from ftplan.planners.recovery_schedule.incident import Incident, bandwidth_of, horizon_of, incident_of
 from ftplan.planners.recovery_schedule.options import OBJECTIVES, RecoveryScheduleOptions
-from ftplan.planners.recovery_schedule.repair_metrics import repair_scores
-from ftplan.planners.recovery_schedule.replay.incident import Incident
-from ftplan.planners.recovery_schedule.replay.outcome import outcome
-from ftplan.planners.recovery_schedule.replay.replay import Replay, replay
-from ftplan.planners.recovery_schedule.replay.rules import RULES, judged
+from ftplan.planners.recovery_schedule.replay.outcome import outcome, repair_scores
+from ftplan.planners.recovery_schedule.replay.replay import ScheduleReplay, replay
+from ftplan.planners.recovery_schedule.rules import RULES, judged
 
 
 def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """Return what a recovery schedule violates, the rules that it was held to, and what was not recomputed.
 
-    The rules are always all of them. Codes: those of :mod:`ftplan.planners.recovery_schedule.replay.rules` and
+    The rules are always all of them. Codes: those of :mod:`ftplan.planners.recovery_schedule.rules` and
     :mod:`ftplan.planners.judging`, and ``ROLLBACK_MISSING`` for a step that has to begin with a global rollback and
     does not say so, in a plan that says it elsewhere or names what made it.
 
@@ -74,7 +72,7 @@ def judge_question(plan: Plan, problem: Problem) -> Judged:
     return Judged([*_options(plan, problem, incident), *broken], (), left)
 
 
-def _objective(plan: Plan, incident: Incident, replayed: Replay) -> list[Violation]:
+def _objective(plan: Plan, incident: Incident, replayed: ScheduleReplay) -> list[Violation]:
     stated = plan.objective
     if stated is None or stated.value is None:
         return []
@@ -93,7 +91,7 @@ def _objective(plan: Plan, incident: Incident, replayed: Replay) -> list[Violati
     return broken
 
 
-def _steps(plan: Plan, incident: Incident, replayed: Replay) -> Iterator[Violation]:
+def _steps(plan: Plan, incident: Incident, replayed: ScheduleReplay) -> Iterator[Violation]:
     """What steps state of their own choice: its gap follows from value and bound, and a rollback is not left out."""
     made_here = plan.algorithm is not None or plan.tool_version is not None
     steps = (plan.plan or {})["steps"]
@@ -134,7 +132,7 @@ def _options(plan: Plan, problem: Problem, incident: Incident) -> list[Violation
     return judge_options(plan, true)
 
 
-def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: Replay) -> dict[str, Any]:
+def _summary(plan: Plan, problem: Problem, incident: Incident, replayed: ScheduleReplay) -> dict[str, Any]:
     """Recompute what failed, and the figures of the schedule; others' figures need planners."""
     graph, priority = incident.graph, incident.graph.per_task("priority")
     start = replayed.events[0]
@@ -163,7 +161,7 @@ def _nodes(cluster: Cluster | None, incident: Incident) -> set[str]:
     return {node for entry in incident.fail if entry.at_s == 0.0 for node in cluster.nodes_of(entry.select)}
 
 
-def _after(plan: Plan, incident: Incident, replayed: Replay) -> dict[str, Any]:
+def _after(plan: Plan, incident: Incident, replayed: ScheduleReplay) -> dict[str, Any]:
     """Return the figures of the schedule as its summary names them."""
     priority = incident.graph.per_task("priority")
     horizon_s = horizon_of(plan, incident)
@@ -176,7 +174,7 @@ def _after(plan: Plan, incident: Incident, replayed: Replay) -> dict[str, Any]:
     return after
 
 
-def _value(name: str, plan: Plan, incident: Incident, replayed: Replay) -> float:
+def _value(name: str, plan: Plan, incident: Incident, replayed: ScheduleReplay) -> float:
     """Return the objective of a schedule whose nodes arrive at its steps.
 
     ``priority`` sums over all steps what each restored: what its decision made whole and no failure struck before it

@@ -22,13 +22,13 @@ from ftplan.planners.deployed import recorded
 from ftplan.planners.recovery_schedule import metrics as recovery_figures
 from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import wanted
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import orders_wanted
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Beside, Schedule
+from ftplan.planners.recovery_schedule.body import body
+from ftplan.planners.recovery_schedule.metrics import waiting, waiting_warnings
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.prepare import Prepared, prepare
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Schedule
 from ftplan.planners.recovery_schedule.smallest_fix import Setting, infeasible
-from ftplan.planners.recovery_schedule.waiting import waiting, waiting_warnings
 from ftplan.planners.recovery_schedule.warnings import bound_warnings, gain_warnings
 from ftplan.planners.result import Result
 from ftplan.version import __version__
@@ -191,12 +191,12 @@ def _summary(
     }, [Warn("COMPARISON_CUT", text)] if lacking else []
 
 
-def _beside(problem: RecoveryProblem, settings: RecoveryOptions, result: Result[Schedule]) -> Beside:
+def _beside(problem: RecoveryProblem, settings: RecoveryOptions, result: Result[Schedule]) -> ComparedSchedules:
     """Return what an answer is held against; where no query returns that goes for all of it."""
     if result.answer is not None and result.answer.beside is not None:
         return result.answer.beside
     orders, known = orders_wanted(problem, settings), result.status == "infeasible"
-    return Beside(None, (None,) if known else (), (None,) * orders if known else (), orders)
+    return ComparedSchedules(None, (None,) if known else (), (None,) * orders if known else (), orders)
 
 
 def _stairs(most: Sequence[tuple[float, float]]) -> list[list[float]] | None:

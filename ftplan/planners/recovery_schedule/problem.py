@@ -1,4 +1,7 @@
-"""What a recovery schedule is asked about: what failed, where there is room, and what will happen next."""
+"""What a recovery schedule is asked about: what failed, where there is room, and what will happen next.
+
+Decisions are taken at the failure, at later failures, and when nodes arrive (:func:`decision_points`).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,34 @@ from ftplan.model.measures.recovery_time import AT_ONCE, RecoveryDelays
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+
+
+@dataclass(slots=True)
+class DecisionPoint:
+    """All that happens at one time."""
+
+    at_s: float
+    failures: list[FailureEvent] = field(default_factory=list)
+    arrivals: list[ArrivalEvent] = field(default_factory=list)
+
+    def trigger(self, problem: RecoveryProblem) -> str:
+        """Return what the step is called after: the failure if there is one, else the nodes that arrived."""
+        if self.failures:
+            return "failure:" + ",".join(event.selector for event in self.failures)
+        if self.arrivals:
+            return "arrival:" + ",".join(str(problem.hosts[event.host].id) for event in self.arrivals)
+        return "failure"
+
+
+def decision_points(problem: RecoveryProblem) -> list[DecisionPoint]:
+    """Return the times at which something happens, in order; the first is the failure itself, at 0."""
+    points = {0.0: DecisionPoint(0.0)}
+    for failure in problem.failures:
+        points.setdefault(failure.at_s, DecisionPoint(failure.at_s)).failures.append(failure)
+    for arrival in problem.arrivals:
+        points.setdefault(arrival.at_s, DecisionPoint(arrival.at_s)).arrivals.append(arrival)
+    return [points[at_s] for at_s in sorted(points)]
+
 
 #: Failed nodes from which on recovery goes step by step; with fewer, [SuZhouTR], section 4.2, recovers blocking.
 INCREMENTAL_FROM = 2
@@ -93,3 +124,13 @@ class RecoveryOptions:
     seed: int = 0
     time_limit_s: float = 60.0
     iterations: int | None = None
+
+
+def pauses_are_instant(problem: RecoveryProblem) -> bool:
+    """Return whether tasks only give way at the start, and one that starts where it stood has never stopped.
+
+    Others may give way at later failures, also some that have come back; what goes back to a checkpoint, and whatever
+    takes time to start, is late.
+    """
+    late = problem.delays.detection_s > 0.0 or problem.delays.restart_s > 0.0
+    return not (problem.failures or problem.rolls_back or late)

@@ -8,8 +8,7 @@ from typing import Any
 
 from ftplan.model.plan import Plan
 from ftplan.planners.recovery_schedule.diff import ScheduleDifference
-from ftplan.planners.recovery_schedule.view_gantt import chart
-from ftplan.planners.recovery_schedule.view_over_time import over_time
+from ftplan.planners.recovery_schedule.view_charts import chart, over_time
 from ftplan.planners.views import capped, changed_objective, changed_options, headline, refusal, task_name
 from ftplan.reports.answer import Answer, Table, cell
 

@@ -10,8 +10,7 @@ import numpy as np
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.pausing import stops_at_once
-from ftplan.planners.recovery_schedule.problem import INCREMENTAL_FROM, RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import INCREMENTAL_FROM, RecoveryProblem, pauses_are_instant
 
 #: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
 WORTH_SAYING = 0.01
@@ -91,7 +90,7 @@ def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> li
 def bound_warnings(problem: RecoveryProblem, objective: str, proven: bool) -> list[Warn]:
     """Say what the bound of an objective over time knows and a plan does not, and what it does not know itself."""
     warnings = _clairvoyant(problem)
-    if problem.may_pause and not stops_at_once(problem) and not proven:
+    if problem.may_pause and not pauses_are_instant(problem) and not proven:
         text = (
             "the bound takes what may give way as moved at no cost, at any time, where failures come later, tasks go "
             "back to a checkpoint or take time to start: it is weak, and the gap may be much smaller than it says"

@@ -1,11 +1,19 @@
-"""What a plan of kind replicate-tasks holds."""
+"""The body of a plan of kind replicate-tasks: its model, and how it is written."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id, Index, NonNegative, Positive, Probability
 from ftplan.planners.recovery_schedule.body import StepModel
+
+if TYPE_CHECKING:
+    from ftplan.planners.replicate_tasks.hosts import Current
+    from ftplan.planners.replicate_tasks.prepare import PreparedReplication
+    from ftplan.planners.replicate_tasks.problem import NodeByTask
 
 
 class ReplicaModel(FileModel):
@@ -55,3 +63,30 @@ class TaskReplicationBody(FileModel):
 
 
 BODY = TaskReplicationBody
+
+
+def body(
+    prepared: PreparedReplication,
+    current: Current,
+    node: NodeByTask,
+    curve: Sequence[Mapping[str, Any]] | None,
+) -> dict[str, Any]:
+    """Return the body of a plan: the replicas, and what changes against those in place, null where these are unknown.
+
+    A replica that moves is started on its new node and stopped on its old one.
+    """
+    both = [task for task in node if task in current.node and None not in (node[task], current.node[task])]
+    moved = [task for task in both if node[task] != current.node[task]]
+    started = sorted({t for t in node if t not in current.node} | set(moved))
+    stopped = sorted({t for t in current.node if t not in node} | set(moved))
+    return {
+        "replicas": _entries(prepared, node, sorted(node)),
+        "activate": _entries(prepared, node, started) if current.known else None,
+        "deactivate": _entries(prepared, current.node, stopped) if current.known else None,
+        "curve": None if curve is None else list(curve),
+    }
+
+
+def _entries(prepared: PreparedReplication, node: NodeByTask, tasks: Sequence[int]) -> list[dict[str, Any]]:
+    names = ((task, *prepared.graph.name(task)) for task in tasks)
+    return [{"operator": operator, "index": index, "node": node[task]} for task, operator, index in names]

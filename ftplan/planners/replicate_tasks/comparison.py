@@ -1,4 +1,4 @@
-"""What random choices of the same budget are worth, to hold a plan against."""
+"""What random choices of the same budget are worth: a baseline for a plan."""
 
 from __future__ import annotations
 

@@ -20,15 +20,15 @@ from ftplan.planners.judging import (
     judge_summary,
     unknown_objective,
 )
+from ftplan.planners.replicate_tasks.body import body
 from ftplan.planners.replicate_tasks.budget import LEAST
-from ftplan.planners.replicate_tasks.current import Current, current_of
 from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task, replicas_of
+from ftplan.planners.replicate_tasks.hosts import Current, current_of
 from ftplan.planners.replicate_tasks.judge_recovery import judge_recoveries
-from ftplan.planners.replicate_tasks.metrics import body, summary
+from ftplan.planners.replicate_tasks.metrics import PRIORITY_TIME, summary, with_recovery
 from ftplan.planners.replicate_tasks.options import METRICS, TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication, limits_of
 from ftplan.planners.replicate_tasks.problem import NodeByTask
-from ftplan.planners.replicate_tasks.recovery_figures import PRIORITY_TIME, with_recovery
 from ftplan.planners.replicate_tasks.rules import BUDGET, RULES, violations
 
 #: The rules that a plan may name.

@@ -13,10 +13,10 @@ from ftplan.model.violation import Violation
 from ftplan.planners.judging import Recomputed, judge_objective, unknown_objective
 from ftplan.planners.recovery_schedule.judge import judge_schedule
 from ftplan.planners.replicate_tasks.from_plan import replicas_of
+from ftplan.planners.replicate_tasks.metrics import PRIORITY_TIME, expected
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 from ftplan.planners.replicate_tasks.recovery_cases import RecoveryCase, recovery_cases
-from ftplan.planners.replicate_tasks.recovery_figures import PRIORITY_TIME, expected
 
 
 def judge_recoveries(

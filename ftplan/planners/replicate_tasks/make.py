@@ -17,21 +17,20 @@ from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.comparisons import compared
-from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.curve import curve, curve_budgets
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
-from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
+from ftplan.planners.replicate_tasks.body import body
 from ftplan.planners.replicate_tasks.budget import parse_budget
 from ftplan.planners.replicate_tasks.comparison import random_choices
-from ftplan.planners.replicate_tasks.current import Current, current_of
-from ftplan.planners.replicate_tasks.hosts import kept_rules, with_hosts
-from ftplan.planners.replicate_tasks.metrics import body, summary
+from ftplan.planners.replicate_tasks.hosts import Current, current_of, kept_rules, with_hosts
+from ftplan.planners.replicate_tasks.metrics import PRIORITY_TIME, summary
 from ftplan.planners.replicate_tasks.options import BUDGETS, TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication, limits_of, prepare
 from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
-from ftplan.planners.replicate_tasks.recovery_figures import PRIORITY_TIME
+from ftplan.planners.replicate_tasks.recovery_cases import refuse
 from ftplan.planners.replicate_tasks.rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE, violations
-from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery, by_recovery, refuse
+from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery, by_recovery
 from ftplan.planners.result import Result
 from ftplan.version import __version__
 

@@ -1,35 +1,44 @@
-"""What a replication plan holds, and the figures beside it: before and after."""
+"""The figures of a replication plan: before and after, and with the recoveries that follow."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.planners.replicate_tasks.current import Current
+from ftplan.planners.replicate_tasks.hosts import Current
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
-from ftplan.planners.replicate_tasks.problem import NodeByTask
+from ftplan.planners.replicate_tasks.problem import FailureCase, NodeByTask
+
+#: The name of the objective: that of recovery schedules, expected over the cases.
+PRIORITY_TIME = "priority-time"
 
 
-def body(
-    prepared: PreparedReplication,
-    current: Current,
-    node: NodeByTask,
-    curve: Sequence[Mapping[str, Any]] | None,
+def expected(cases: Sequence[FailureCase], values: Sequence[float]) -> float:
+    """Return the mean over the cases by their weights, of one value each."""
+    return sum(c.weight * value for c, value in zip(cases, values, strict=True)) / sum(c.weight for c in cases)
+
+
+def with_recovery(
+    summary: Mapping[str, Any], cases: Sequence[FailureCase], after: Sequence[float] | None, before: float | None
 ) -> dict[str, Any]:
-    """Return the body of a plan: the replicas, and what changes against those in place, null where these are unknown.
+    """Return a summary with the priority x seconds down of the recoveries before and after.
 
-    A replica that moves is started on its new node and stopped on its old one.
+    Parameters
+    ----------
+    after
+        Of each case; None without a plan.
+    before
+        With the replicas in place; None where nobody computed it.
     """
-    both = [task for task in node if task in current.node and None not in (node[task], current.node[task])]
-    moved = [task for task in both if node[task] != current.node[task]]
-    started = sorted({t for t in node if t not in current.node} | set(moved))
-    stopped = sorted({t for t in current.node if t not in node} | set(moved))
-    return {
-        "replicas": _entries(prepared, node, sorted(node)),
-        "activate": _entries(prepared, node, started) if current.known else None,
-        "deactivate": _entries(prepared, current.node, stopped) if current.known else None,
-        "curve": None if curve is None else list(curve),
-    }
+    figures = dict(summary)
+    if before is not None:
+        figures["before"] = {**summary["before"], "priority_time": before}
+    if after is not None:
+        by_case = summary["after"]["by_case"]
+        if by_case is not None:
+            by_case = [{**row, "priority_time": value} for row, value in zip(by_case, after, strict=True)]
+        figures["after"] = {**summary["after"], "by_case": by_case, "priority_time": expected(cases, after)}
+    return figures
 
 
 def summary(prepared: PreparedReplication, current: Current, node: NodeByTask | None) -> dict[str, Any]:
@@ -68,8 +77,3 @@ def _by_case(prepared: PreparedReplication, node: NodeByTask) -> list[dict[str, 
         }
         for case, live in zip(problem.cases, problem.live(problem.mask(node), node), strict=True)
     ]
-
-
-def _entries(prepared: PreparedReplication, node: NodeByTask, tasks: Sequence[int]) -> list[dict[str, Any]]:
-    names = ((task, *prepared.graph.name(task)) for task in tasks)
-    return [{"operator": operator, "index": index, "node": node[task]} for task, operator, index in names]

@@ -1,4 +1,4 @@
-"""The failures that replicas are for, each as one that is recovered from."""
+"""``--then-recover``: what does not go with it, and the failures that replicas are for, each as one to recover from."""
 
 from __future__ import annotations
 
@@ -8,12 +8,44 @@ from typing import Any
 from ftplan.errors import FtplanError
 from ftplan.model.failure import Failure
 from ftplan.model.problem import Problem
+from ftplan.planners import registry
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 
 #: What ``recovery-schedule`` is asked for each failure, of ``best-density``: its work is bounded, so that the schedules
 #: are the same everywhere, and replicas can be compared by them.
 OPTIONS = {"objective": "priority-time", "iterations": 0, "seed": 0}
+#: The planners that can choose replicas by the recovery after them.
+PLANNERS = ("greedy", "structure-aware")
+
+
+def refuse(options: TaskReplicationOptions, planner: registry.Row, problem: Problem) -> None:
+    """Refuse, before any work, what goes with no valuation by the recovery.
+
+    Raises
+    ------
+    FtplanError
+        For the first option that does not, an algorithm that cannot, or a missing cluster.
+    """
+    unfit = {
+        "target": "its value is of fidelity: give a budget",
+        "threshold": "it is a gain in fidelity: limit changes by --max-changes",
+        "curve": "it shows fidelity: plan for some budgets one by one",
+    }
+    given = {"target": options.target is not None, "threshold": options.threshold is not None, "curve": options.curve}
+    for name, why in unfit.items():
+        if given[name]:
+            raise FtplanError(f"--then-recover: does not go with --{name}: {why}")
+    if options.metric != TaskReplicationOptions().metric:
+        raise FtplanError(
+            f"--then-recover: does not go with --metric {options.metric}: priority x seconds down is what counts"
+        )
+    if planner.name not in PLANNERS:
+        raise FtplanError(
+            f"--then-recover: {planner.name} knows fidelity only: --algorithm {' or '.join(reversed(PLANNERS))}"
+        )
+    if problem.cluster is None:
+        raise FtplanError("--then-recover: where is room for what comes back? give --cluster with placement.tasks")
 
 
 @dataclass(frozen=True, eq=False)

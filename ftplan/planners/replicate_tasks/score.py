@@ -9,10 +9,10 @@ from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
 from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task, options_of
+from ftplan.planners.replicate_tasks.metrics import PRIORITY_TIME
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import WORST, PreparedReplication
 from ftplan.planners.replicate_tasks.problem import NodeByTask
-from ftplan.planners.replicate_tasks.recovery_figures import PRIORITY_TIME
 from ftplan.planners.scenarios import own_failure, with_scenario_fails
 
 

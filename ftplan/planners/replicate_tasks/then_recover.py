@@ -1,6 +1,6 @@
 """Replicas by what they save in the recovery afterwards: the schedules that follow, and the plan that makes them short.
 
-Recovery planners are asked here, on behalf of those of replication: neither knows the other.
+The recoveries are those of :mod:`ftplan.planners.recovery_schedule.following`; replication planners know none of them.
 """
 
 from __future__ import annotations
@@ -12,88 +12,38 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.errors import FtplanError
-from ftplan.model.failed_queries import failed_queries
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
-from ftplan.model.plan import Objective, Warn
+from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
-from ftplan.planners import registry
 from ftplan.planners.budget import Budget
 from ftplan.planners.deployed import Replica
-from ftplan.planners.recovery_schedule.algorithms.best_density import best_density, best_density_step
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
-from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.decision_points import decision_points
-from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
-from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule, Step
-from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
+from ftplan.planners.recovery_schedule.following import priority_time, relaxed_recovery, steps_of_recovery
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.prepare import RecoveryQuestion, question_of
-from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.replicate_tasks.algorithms.changes import too_few_changes
-from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
-from ftplan.planners.replicate_tasks.algorithms.models.downtime_relaxation import CaseRelaxation
-from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.models.downtime_relaxation import CaseRelaxation, Outages
+from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.recovery_savings import DowntimeModel, levels, recovery_savings
-from ftplan.planners.replicate_tasks.metrics import figures_of
+from ftplan.planners.replicate_tasks.algorithms.shortage import too_few_changes
+from ftplan.planners.replicate_tasks.metrics import figures_of, with_recovery
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
 from ftplan.planners.replicate_tasks.recovery_cases import RecoveryCase, recovery_cases
-from ftplan.planners.replicate_tasks.recovery_figures import with_recovery
-from ftplan.planners.replicate_tasks.recovery_relaxation import relaxed
 from ftplan.planners.result import Result
 
-#: Seconds that one schedule may take: its work is bounded, the clock should never end it.
-SCHEDULING_S = 600.0
 #: Parts of the time: for all but the schedules that the plan keeps; of this for bounds of single steps, and for the
 #: choice by fidelity.
 PLANNED, BOUNDING, BY_FIDELITY = 0.8, 0.1, 0.2
-#: The planners that can choose replicas by the recovery after them.
-PLANNERS = ("greedy", "structure-aware")
 #: The warning of arrivals that nobody gave; options of the other command that it names are not here.
 ASSUMED = "DEFAULT_ARRIVALS"
 NO_BANDWIDTH = (
     "no bandwidth is known: restores count as taking no time, and replicas save none; give network.bandwidth_mb_s in "
     "the cluster file, or --costs"
 )
-#: Of a step, what a replication plan keeps.
-STEP = ("step", "at_s", "trigger", "recover")
-
-
-def refuse(options: TaskReplicationOptions, planner: registry.Row, problem: Problem) -> None:
-    """Refuse, before any work, what goes with no valuation by the recovery.
-
-    Raises
-    ------
-    FtplanError
-        For the first option that does not, an algorithm that cannot, or a missing cluster.
-    """
-    unfit = {
-        "target": "its value is of fidelity: give a budget",
-        "threshold": "it is a gain in fidelity: limit changes by --max-changes",
-        "curve": "it shows fidelity: plan for some budgets one by one",
-    }
-    given = {"target": options.target is not None, "threshold": options.threshold is not None, "curve": options.curve}
-    for name, why in unfit.items():
-        if given[name]:
-            raise FtplanError(f"--then-recover: does not go with --{name}: {why}")
-    if options.metric != TaskReplicationOptions().metric:
-        raise FtplanError(
-            f"--then-recover: does not go with --metric {options.metric}: priority x seconds down is what counts"
-        )
-    if planner.name not in PLANNERS:
-        raise FtplanError(
-            f"--then-recover: {planner.name} knows fidelity only: --algorithm {' or '.join(reversed(PLANNERS))}"
-        )
-    if problem.cluster is None:
-        raise FtplanError("--then-recover: where is room for what comes back? give --cluster with placement.tasks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +106,7 @@ class FollowingRecovery:
         key = (place, rough, standing)
         if key not in self._known:
             asked = question.with_replicas(Replica(task, name) for task, name in standing)
-            self._known[key] = priority_time_of(_step_by_step(asked) if rough else recovered(asked)[0], asked)
+            self._known[key] = priority_time(asked, rough=rough)
         return self._known[key]
 
     def figures(
@@ -181,9 +131,8 @@ class FollowingRecovery:
             row |= {"horizon_s": None, "steps": []}
             if question is not None:
                 asked = question.with_replicas(Replica(task, name) for task, name in sorted(node.items()))
-                steps = body(recovered(asked)[0], asked)["steps"]
                 row |= {"priority_time": self.value(place, node), "horizon_s": asked.horizon_s}
-                row["steps"] = [{name: step[name] for name in STEP} for step in steps]
+                row["steps"] = steps_of_recovery(asked)
             rows.append(row)
         return rows
 
@@ -202,44 +151,37 @@ class FollowingRecovery:
         for number, (share, question) in enumerate(pairs):
             part = clock.part(1.0 / (len(pairs) - number))
             assert question is not None
-            made.append(relaxed(share, question, ids, beyond, part))
+            made.append(_relaxed(share, question, ids, beyond, part))
             clock.cut |= part.cut
         return tuple(made)
 
 
-def recovered(problem: RecoveryProblem) -> tuple[Schedule, float]:
-    """Return the schedule after a failure by which replicas are compared, and its bound of priority x seconds down.
+def _relaxed(
+    weight: float, question: RecoveryQuestion, ids: Sequence[str], beyond: float, clock: Budget
+) -> CaseRelaxation:
+    """Return a case as the bound sees it: cores in sums, and restores that wait for nothing.
 
-    That of ``recovery-schedule --algorithm best-density --objective priority-time --iterations 0``. Where no query
-    returns within the horizon, and that command has no plan, nothing is recovered at any step.
+    *weight* is its probability over that of all; the others are as in :meth:`FollowingRecovery.relaxations`.
     """
-    result = best_density(problem, _options())
-    return result.answer or _nothing_recovered(problem), result.bound or 0.0
-
-
-def _step_by_step(problem: RecoveryProblem) -> Schedule:
-    """Return the schedule that decides at each step alone: one of those that :func:`recovered` takes the best of."""
-    return construct_schedule(problem, _options(), by_queries(best_density_step)).answer or _nothing_recovered(problem)
-
-
-def _options() -> RecoveryOptions:
-    return RecoveryOptions(objective="priority-time", time_limit_s=SCHEDULING_S, iterations=0)
-
-
-def _nothing_recovered(problem: RecoveryProblem) -> Schedule:
-    """Return the schedule with a step for everything that happens, at which nothing is recovered."""
-    repair, queries = RepairState(problem), failed_queries(problem.graph, problem.failed)
-    downtimes = DowntimeLog(problem, queries)
-    steps = []
-    for number, point in enumerate(decision_points(problem)):
-        rolled_back = tuple(repair.strike(point.failures, point.at_s).rolled_back)
-        if point.failures or rolled_back:
-            queries = failed_queries(problem.graph, repair.down)
-            downtimes.reopen(queries, repair, point.at_s, number if rolled_back else None)
-        none = Objective.of("priority", "max", 0.0, None)
-        begun = number == 0 or bool(rolled_back)
-        steps.append(Step(point.at_s, point.trigger(problem), 0.0, 0.0, none, begun, (), (), rolled_back))
-    return Schedule(tuple(steps), downtimes.ended(steps[-1].at_s, queries, repair), ())
+    problem = question.with_replicas(())
+    priority = problem.graph.per_task("priority")
+    relaxed = relaxed_recovery(problem, beyond, clock)
+    fails_s = np.array([0.0 if name in question.failed.nodes else np.inf for name in ids])
+    for event in problem.failures:
+        fails_s[[name in event.nodes and np.isinf(at_s) for name, at_s in zip(ids, fails_s, strict=True)]] = event.at_s
+    return CaseRelaxation(
+        weight=weight,
+        start=Outages(0.0, relaxed.queries, priority[relaxed.queries.query]),
+        later=tuple(Outages(at_s, queries, priority[queries.query]) for at_s, queries in relaxed.later),
+        fails_s=fails_s,
+        restore_s=relaxed.restore_s,
+        release=relaxed.release,
+        usable=relaxed.usable,
+        free=relaxed.free,
+        most=relaxed.most,
+        span_s=relaxed.span_s,
+        lasting=relaxed.lasting,
+    )
 
 
 def by_recovery(

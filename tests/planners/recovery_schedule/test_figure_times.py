@@ -16,9 +16,9 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
+from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.prepare import prepare
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
@@ -187,7 +187,7 @@ def codes(made: Plan, problem: Problem) -> list[str]:
     return [violation.code for violation in verify(made, problem).violations]
 
 
-def give_way(state: State, budget: Budget, seed: int) -> Decision:
+def give_way(state: StepState, budget: Budget, seed: int) -> Decision:
     """Stop what may be stopped, and start the queries of highest priority first."""
     pause = tuple(np.flatnonzero(state.may_pause).tolist())
     after = state.after_pause(pause)
@@ -196,7 +196,7 @@ def give_way(state: State, budget: Budget, seed: int) -> Decision:
     return Decision(np.array(list(dict.fromkeys(tasks)), dtype=np.int64), one_by_one=True, pause=pause)
 
 
-def _of(state: State, row: int) -> Any:
+def _of(state: StepState, row: int) -> Any:
     flags = np.zeros(state.queries.bundles, dtype=np.bool_)
     flags[state.queries.members(row)] = True
     return flags
@@ -271,7 +271,7 @@ def test_its_state_stays_where_it_gave_way() -> None:
     problem, _, _ = giving_way()
     question = prepare(problem, RecoveryScheduleOptions(pause_lower_priority=True)).problem
 
-    def back_at_once(state: State, budget: Budget, seed: int) -> Decision:
+    def back_at_once(state: StepState, budget: Budget, seed: int) -> Decision:
         lo = question.graph.number("lo", 0)
         return Decision(np.array([lo]), one_by_one=True, pause=(lo,) if state.may_pause[lo] else ())
 

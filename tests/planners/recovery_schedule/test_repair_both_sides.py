@@ -15,25 +15,23 @@ from ftplan.model.plan import Plan
 from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
-from ftplan.planners.recovery_schedule.algorithms.random_order import random_order
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import instance_of, value
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import due
 from ftplan.planners.recovery_schedule.algorithms.schedule import arrival_replay
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import random_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
+from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.horizon import default_horizon_s
-from ftplan.planners.recovery_schedule.incident import at_planned_times, horizon_of, incident_of
+from ftplan.planners.recovery_schedule.incident import Incident, at_planned_times, horizon_of, incident_of
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.prepare import prepare
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery_schedule.repair_metrics import repair_scores
-from ftplan.planners.recovery_schedule.replay.incident import Incident
-from ftplan.planners.recovery_schedule.replay.outcome import outcome
+from ftplan.planners.recovery_schedule.replay.outcome import outcome, repair_scores
 from ftplan.planners.recovery_schedule.replay.replay import replay
-from ftplan.planners.recovery_schedule.replay.rules import judged
+from ftplan.planners.recovery_schedule.rules import judged
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.repair_cases import scattered
 from tests.planners.recovery_schedule.repair_documents import loaded, random_case
@@ -53,7 +51,7 @@ def pausing(inner: Policy, draws: int) -> Policy:
     """Let some of the tasks and standbys that may give way do so, now and then, and decide then."""
     rng = np.random.default_rng(draws)
 
-    def policy(state: State, budget: Budget, seed: int) -> Decision:
+    def policy(state: StepState, budget: Budget, seed: int) -> Decision:
         tasks = [t for t in np.flatnonzero(state.may_pause).tolist() if rng.random() < 0.7]
         standbys = [t for t in np.flatnonzero(state.may_drop).tolist() if rng.random() < 0.5]
         paused = state.after_pause(tasks, standbys) if tasks or standbys else state
@@ -167,7 +165,7 @@ def test_what_is_left_after_tasks_gave_way_is_worth_what_comes_of_it(seed: int) 
     waiting: list[Any] = []
     worth: list[float] = []
 
-    def policy(state: State, budget: Budget, seed: int) -> Decision:
+    def policy(state: StepState, budget: Budget, seed: int) -> Decision:
         pause = tuple(np.flatnonzero(state.may_pause).tolist()[::2])
         if not worth:
             instance = instance_of(state.after_pause(pause))

@@ -20,8 +20,7 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.recovery_costs import PARAMETERS as NAMES
 from ftplan.planners.recovery_schedule.incident import at_planned_times, horizon_of, incident_of
-from ftplan.planners.recovery_schedule.repair_metrics import repair_scores
-from ftplan.planners.recovery_schedule.replay.outcome import outcome
+from ftplan.planners.recovery_schedule.replay.outcome import outcome, repair_scores
 from tests.planners.recovery_schedule.recovery_cases import CLUSTER, PLACEMENT, TOPOLOGY
 
 pytestmark = pytest.mark.usefixtures("few_random_orders")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from ftplan.model.plan import Plan
-from ftplan.planners.recovery_schedule import view_over_time as recovery_over_time
+from ftplan.planners.recovery_schedule import view_charts
 from ftplan.planners.recovery_schedule.view import answer
-from ftplan.planners.recovery_schedule.view_gantt import BEHIND, RESTORE, chart
+from ftplan.planners.recovery_schedule.view_charts import BEHIND, RESTORE, chart
 from ftplan.reports.answer import Table
 from ftplan.reports.sparkline import BLOCKS
 
@@ -38,8 +38,8 @@ def tables(shown: Plan) -> dict[str, Table]:
 @pytest.fixture(autouse=True)
 def eight_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's output takes every character, and lines are 20 characters wide."""
-    monkeypatch.setattr(recovery_over_time, "levels", lambda: BLOCKS)
-    monkeypatch.setattr(recovery_over_time, "line_width", lambda beside: 20)
+    monkeypatch.setattr(view_charts, "levels", lambda: BLOCKS)
+    monkeypatch.setattr(view_charts, "line_width", lambda beside: 20)
 
 
 def test_what_is_back_over_time_stands_under_one_axis() -> None:

@@ -13,7 +13,7 @@ from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
-from ftplan.planners.replicate_tasks.algorithms.search.single_failures import meeting_again
+from ftplan.planners.replicate_tasks.algorithms.greedy import meeting_again
 from ftplan.planners.replicate_tasks.fidelity_gains import gains, useful
 from ftplan.planners.replicate_tasks.mc_trees import count_mc_trees
 from tests.planners.replicate_tasks.mc_tree_cases import complete, mc_trees

@@ -13,9 +13,9 @@ from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import opt
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, StepSolver
 from ftplan.planners.recovery_schedule.algorithms.local_search import local_search_step
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Solvers in an order, each with the share of the time left that it may take.

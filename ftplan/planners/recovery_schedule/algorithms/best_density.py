@@ -11,17 +11,12 @@ from ftplan.model.plan import sound_bound
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import RAISED, fractional_bound, whole_numbers
 from ftplan.planners.recovery_schedule.algorithms.knapsack.density_growth import grow, growth_instance
-from ftplan.planners.recovery_schedule.algorithms.knapsack.fractional_bound import (
-    RAISED,
-    fractional_bound,
-    whole_numbers,
-)
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice
-from ftplan.planners.recovery_schedule.algorithms.knapsack.residual import fitting
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, fitting
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Seconds of seeds between two looks at the clock.
@@ -41,21 +36,21 @@ def best_density_step(
     """Choose queries by growing all seeds of up to two queries, always by the densest query that fits.
 
     Seeds are nothing, each query, and each pair that fits; the best of the grown choices is the answer. The density of
-    a query counts the bundles that it still lacks ([SuZhouTR], definition 3).
+    a query counts the elements that it still lacks ([SuZhouTR], definition 3).
 
     Cost: M²/2 seeds for M queries that fit alone, each linear in the entries with a factor log M: O(M³ log M) as in
     the paper. ``budget.iterations`` is how many seeds are tried; pairs of the densest queries come before others, and
     the empty seed, a plain greedy choice, is always grown.
 
     Guarantee: when all seeds were grown, at least 1 - exp(-1 / d) of the optimum, d being the most queries that share
-    a bundle (theorem 5.1, [Arulselvan2014]); for d = 1 it is 2/3 [Sahni1975]. The bound is the least of this, a
+    an element (theorem 5.1, [Arulselvan2014]); for d = 1 it is 2/3 [Sahni1975]. The bound is the least of this, a
     fractional knapsack and the sum of priorities.
     """
     # Departures from the listing, which breaks its own guarantee (costs 1 and 10, priorities 2 and 10, capacity 10):
     # every single query that fits is a seed, not only the densest, since the proof needs the optimum's best two
     # queries, or its only one, as a seed; a seed's cost is that of the union; its flag starts false in each pass; ties
     # go to the cheaper query, then by name, not to the last one; a query that lacks nothing is taken for free. Queries
-    # that do not fit alone share no bundle: no choice has them, and the guarantee is better without.
+    # that do not fit alone share no element: no choice has them, and the guarantee is better without.
     queries, small = fitting(knapsack)
     bound = fractional_bound(knapsack)
     best, tried, seeds = _grow_seeds(small, bound, budget)

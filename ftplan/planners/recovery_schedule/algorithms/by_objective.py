@@ -1,4 +1,4 @@
-"""A schedule for each objective: step by step, or over the whole repair, and never worse than its yardsticks."""
+"""A schedule for each objective: step by step, or over the whole repair, and never worse than its baselines."""
 
 from __future__ import annotations
 
@@ -8,20 +8,62 @@ from dataclasses import replace
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, now
-from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import TasksInSums
-from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import QueriesInSums
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
-from ftplan.planners.recovery_schedule.algorithms.repair.objectives import objective_of
-from ftplan.planners.recovery_schedule.algorithms.repair.over_time import Repair, over_time
-from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import yardsticks
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import AggregatedTaskPolicy
+from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import AggregatedQueryPolicy
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method, objective_of
+from ftplan.planners.recovery_schedule.algorithms.repair.whole_repair import RepairSearch, plan_whole_repair
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import Baseline, baselines_of
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Beside, Policy, Schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.step_by_step import step_by_step
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Schedule
 from ftplan.planners.result import Result
 
-#: Shares of the time that is left: step by step, yardsticks, each policy that splits tasks.
+#: Share of the time that is left to the baselines by a plan that takes all of its own.
+AFTERWARDS = 0.1
+
+
+def step_by_step(
+    problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, *, baseline: bool = False
+) -> Result[Schedule]:
+    """Return the best schedule for the objective ``priority``: that of a policy, or a baseline that restores more.
+
+    Of a baseline the bound is that of the policy in the states that the baseline meets. A *baseline* is what it is,
+    whatever the baselines are worth.
+    """
+    budget = Budget.of(options)
+    alone = construct_schedule(problem, replace(options, time_limit_s=(1.0 - AFTERWARDS) * budget.left_s), policy)
+    beside = baselines_of(problem, options, now() + budget.left_s)
+    best = alone
+    for other in () if baseline else beside:
+        if restored(other.result.answer) > restored(best.answer):
+            best = _bounded(problem, options, other, policy, budget)
+    if best.answer is None:
+        return alone
+    return replace(best, answer=replace(best.answer, beside=beside.beside(alone.answer)))
+
+
+def restored(schedule: Schedule | None) -> float:
+    """Return the summed priority that the steps restored, less than nothing where there is no schedule."""
+    if schedule is None:
+        return -1.0
+    return sum(float(step.objective.value or 0.0) for step in schedule.steps)
+
+
+def _bounded(
+    problem: RecoveryProblem, options: RecoveryOptions, other: Baseline, policy: Policy, clock: Budget
+) -> Result[Schedule]:
+    """Return a baseline with each step bounded as the policy does it, as far as the time lasts."""
+
+    def decide(state: StepState, budget: Budget, seed: int) -> Decision:
+        decision = other.policy(state, budget, other.options.seed)
+        return replace(decision, bound=policy(state, budget, seed).bound)
+
+    made = construct_schedule(problem, replace(options, time_limit_s=clock.left_s), decide)
+    return made if restored(made.answer) >= restored(other.result.answer) else other.result
+
+
+#: Shares of the time that is left: step by step, baselines, each policy that splits tasks.
 STEP_BY_STEP, COMPARED, SPLIT = 0.15, 0.2, 0.3
 #: Failed queries from which on single steps get more of the time: solved well, they are what the search hardly betters.
 MANY_QUERIES, MANY_STEP_BY_STEP = 200, 0.4
@@ -32,7 +74,7 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
 
     Schedules are made in full, with placement, restore times and failures, and judged by the objective itself. Step by
     step, blocking recovery and random orders are made first; no answer is worse than any of them. Then the repair is
-    planned as a whole where the objective is over time (:func:`over_time`).
+    planned as a whole where the objective is over time (:func:`plan_whole_repair`).
     """
     policy = method.alone or by_queries(method.step)
     if options.objective == "priority":
@@ -41,14 +83,14 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
     many = failed_queries(problem.graph, problem.failed).queries >= MANY_QUERIES
     first = replace(options, time_limit_s=(MANY_STEP_BY_STEP if many else STEP_BY_STEP) * budget.left_s)
     alone = construct_schedule(problem, first, policy)
-    others = yardsticks(problem, options, now() + COMPARED * budget.left_s)
-    results = [alone, *(yardstick.result for yardstick in others)]
+    others = baselines_of(problem, options, now() + COMPARED * budget.left_s)
+    results = [alone, *(other.result for other in others)]
     if options.parallel_recovery and method.alone is None:
         results += _split(problem, options, method, budget)
     objective = objective_of(problem, options.objective)
     made = [result.answer for result in results if result.answer is not None]
-    repair = Repair(problem, options, method, objective, budget, made)
-    over_time(repair)
+    repair = RepairSearch(problem, options, method, objective, budget, made)
+    plan_whole_repair(repair)
     results += repair.results
     return _best(results, repair, others.beside(alone.answer))
 
@@ -57,15 +99,15 @@ def _split(
     problem: RecoveryProblem, options: RecoveryOptions, method: Method, budget: Budget
 ) -> list[Result[Schedule]]:
     """Return the schedules of policies that split tasks; they count cores for all nodes together."""
-    policies: list[Policy] = [QueriesInSums(method.step, parallel=True)]
+    policies: list[Policy] = [AggregatedQueryPolicy(method.step, parallel=True)]
     if options.objective == "fidelity-time":
-        policies.append(TasksInSums(method.step, parallel=True))
+        policies.append(AggregatedTaskPolicy(method.step, parallel=True))
     return [
         construct_schedule(problem, replace(options, time_limit_s=SPLIT * budget.left_s), policy) for policy in policies
     ]
 
 
-def _best(results: Sequence[Result[Schedule]], repair: Repair, beside: Beside) -> Result[Schedule]:
+def _best(results: Sequence[Result[Schedule]], repair: RepairSearch, beside: ComparedSchedules) -> Result[Schedule]:
     """Return the best of all schedules, the first of equals, with the bound and what the clock cut short.
 
     Where all are infeasible that is the answer; where only some are, theirs are not considered. What is proven the best

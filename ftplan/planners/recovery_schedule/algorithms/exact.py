@@ -12,18 +12,17 @@ from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
 from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import optimum_where_few
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import LagrangianBound, best_price, fractional_bound
 from ftplan.planners.recovery_schedule.algorithms.knapsack.branching import Tree, branch, search_tree
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import best_completion
 from ftplan.planners.recovery_schedule.algorithms.knapsack.deep_tree import DeepTree, deepen
-from ftplan.planners.recovery_schedule.algorithms.knapsack.fractional_bound import fractional_bound
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice
 from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit, solve, too_large
-from ftplan.planners.recovery_schedule.algorithms.knapsack.lagrangian_bound import LagrangianBound, best_price
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, Reduction, reduce
 from ftplan.planners.recovery_schedule.algorithms.local_search import local_search_step
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Parts of the gap between bound and value in which better choices are looked for first, and the last: everywhere.
@@ -98,8 +97,8 @@ def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: 
 
     The recovery step is a precedence-constrained knapsack. A price on the capacity leaves a maximum closure (minimum
     cut); the best price gives the linear relaxation's bound in about a dozen cuts, closures on both sides of the
-    capacity, and proves which queries and bundles every better choice has. What is left goes to a tree that
-    branches on shared bundles, first a few nodes of it, and after a short local search many in a compiled one, and to
+    capacity, and proves which queries and elements every better choice has. What is left goes to a tree that
+    branches on shared elements, first a few nodes of it, and after a short local search many in a compiled one, and to
     HiGHS, first for choices whose value is nearly the bound, since few queries can belong to those, then for all.
     Exponential in the worst case; the bound holds whenever the work ends, and no answer is worse than *hint*.
     """

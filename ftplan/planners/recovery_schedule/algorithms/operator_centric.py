@@ -15,10 +15,11 @@ from ftplan.planners.recovery_schedule.algorithms.best_density import best_densi
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
 from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import dynamic_programming_step
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import group_starts
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import fits
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Sets of queries that may be held at once to say what a step could have restored: little work.
@@ -38,7 +39,7 @@ def operator_centric(problem: RecoveryProblem, options: RecoveryOptions) -> Resu
 def with_step_bound(policy: Policy) -> Policy:
     """Return a policy that says besides what could be restored at most at each step, where few sets tell."""
 
-    def decide(state: State, budget: Budget, seed: int) -> Decision:
+    def decide(state: StepState, budget: Budget, seed: int) -> Decision:
         decision, part = policy(state, budget, seed), budget.part(1.0)
         try:
             bound = dynamic_programming_step(state.knapsack(), part, seed, most=FEW_SETS).bound
@@ -50,7 +51,7 @@ def with_step_bound(policy: Policy) -> Policy:
     return decide
 
 
-def cheapest_first(state: State, budget: Budget, seed: int) -> Decision:
+def cheapest_first(state: StepState, budget: Budget, seed: int) -> Decision:
     """Recover the cheapest failed task whose upstream tasks all live, again and again, until it does not fit.
 
     The operator-centric order ("always the partition of least cost, in topological order"), read as a frontier: both

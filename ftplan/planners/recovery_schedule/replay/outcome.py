@@ -1,4 +1,4 @@
-"""What comes of a recovery schedule when things happen otherwise than planned: other failures, other arrivals."""
+"""What comes of a recovery schedule when things happen otherwise than planned, and the metrics of that."""
 
 from __future__ import annotations
 
@@ -8,17 +8,57 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.model.measures.downtimes import whole_from
+from ftplan.model.measures.downtimes import Downtimes, fidelity_time, whole_from
+from ftplan.model.measures.fidelity import fidelity_model
+from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery_schedule.replay.entry import above
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 from ftplan.planners.recovery_schedule.replay.outages import Outage, OutageLog
-from ftplan.planners.recovery_schedule.replay.repair import Repair
+from ftplan.planners.recovery_schedule.replay.repair import ReplayedCluster
 from ftplan.planners.recovery_schedule.replay.replay import named
+from ftplan.planners.recovery_schedule.replay.step_entries import above
+
+
+def repair_scores(outcome: RepairOutcome, incident: Incident, horizon_s: float) -> dict[str, float | None]:
+    """Return all metrics of kind recovery-schedule, by name; queries that are not back count until the horizon."""
+    graph = incident.graph
+    priority = graph.per_task("priority")
+    downtimes = Downtimes.of([(o.query, o.down_s, o.back_s) for o in outcome.outages], priority)
+    failed = np.unique(downtimes.query)
+    still = np.unique(downtimes.query[downtimes.down_at(horizon_s)])
+    worth = float(priority[failed].sum())
+    capped = np.maximum(np.minimum(downtimes.back_s, horizon_s) - downtimes.down_s, 0.0)
+    return {
+        "queries-back-share": 1.0 - len(still) / len(failed) if len(failed) else 1.0,
+        "priority-back-share": 1.0 - float(priority[still].sum()) / worth if len(failed) else 1.0,
+        "first-back-s": downtimes.first_back_s(horizon_s),
+        "last-back-s": downtimes.last_back_s(horizon_s),
+        "mean-back-s": float(capped.mean()) if len(capped) else 0.0,
+        "priority-time": downtimes.priority_time(horizon_s),
+        "fidelity-time": _fidelity_time(outcome, incident, horizon_s),
+        "prefetched-share": outcome.prefetched / outcome.started if outcome.started else 0.0,
+        "restore-s": outcome.restore_s,
+        "unrecovered-tasks": float(np.isinf(outcome.caught_up).sum()),
+    }
+
+
+def _fidelity_time(outcome: RepairOutcome, incident: Incident, horizon_s: float) -> float:
+    """Return the output fidelity integrated over the horizon; tasks work when they have caught up."""
+    live = np.ones(incident.graph.tasks, dtype=np.bool_)
+    live[list(outcome.failed)] = False
+    events: dict[tuple[float, bool], list[int]] = {}
+    for task, at_s in outcome.lost:
+        events.setdefault((at_s, False), []).append(task)
+    for task, begins, ends in outcome.uptimes:
+        events.setdefault((begins, True), []).append(task)
+        if np.isfinite(ends):
+            events.setdefault((ends, False), []).append(task)
+    model = fidelity_model(incident.graph, rates(incident.graph))
+    return fidelity_time(model, live, events, horizon_s)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class RepairOutcome:
     """What happened to the outages and to the tasks."""
 
     outages: tuple[Outage, ...]
@@ -59,13 +99,13 @@ class _TaskLog:
         else:
             uptimes[-1][1] = at_s
 
-    def run(self, tasks: Iterable[int], repair: Repair) -> None:
+    def run(self, tasks: Iterable[int], repair: ReplayedCluster) -> None:
         """Note that tasks work from when they have caught up."""
         for task in tasks:
             self.uptimes.setdefault(task, []).append([float(repair.caught_up[task]), np.inf])
 
 
-def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Outcome:
+def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> RepairOutcome:
     """Carry a schedule out against what really fails and arrives; where all is as planned the plan comes true.
 
     Parameters
@@ -82,7 +122,7 @@ def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Outcome:
     Tasks that are not down then are passed over, those that give way do where they run, and failed tasks that the plan
     does not name stay down: nobody plans anew. Cost O(times * (tasks + substreams)).
     """
-    repair, outages, log = Repair(incident), OutageLog(incident.graph), _TaskLog()
+    repair, outages, log = ReplayedCluster(incident), OutageLog(incident.graph), _TaskLog()
     waiting = list(_due(steps, incident))
     pauses = {float(step["at_s"]): step["pause"] for step in steps if step.get("pause")}
     failed: frozenset[int] = frozenset()
@@ -106,7 +146,7 @@ def outcome(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Outcome:
             outages.open(whole_from(incident.graph, repair.caught_up), at_s)
         waiting = [due for due in waiting if due.at_s > at_s or not _start(due, at_s, repair, log)]
         outages.close(whole_from(incident.graph, repair.caught_up), 0)
-    return Outcome(
+    return RepairOutcome(
         outages=outages.all(),
         failed=failed,
         uptimes=tuple((task, a, b) for task, spans in sorted(log.uptimes.items()) for a, b in spans),
@@ -143,7 +183,7 @@ def _times(incident: Incident, waiting: Sequence[_Due], pauses: Iterable[float])
     return sorted(times | {_middle(arrival.at_s) for arrival in incident.arrivals})
 
 
-def _give_way(item: Mapping[str, Any], at_s: float, repair: Repair, log: _TaskLog) -> bool:
+def _give_way(item: Mapping[str, Any], at_s: float, repair: ReplayedCluster, log: _TaskLog) -> bool:
     """Pause a task, or its replica, where it can be; return whether the task was stopped."""
     task = repair.incident.graph.number(item["operator"], item["index"])
     if item.get("replica"):
@@ -157,7 +197,7 @@ def _give_way(item: Mapping[str, Any], at_s: float, repair: Repair, log: _TaskLo
     return True
 
 
-def _start(due: _Due, at_s: float, repair: Repair, log: _TaskLog) -> bool:
+def _start(due: _Due, at_s: float, repair: ReplayedCluster, log: _TaskLog) -> bool:
     """Start a task if it can; return whether it waits no longer."""
     if not repair.is_down(due.task):
         return True
@@ -173,7 +213,7 @@ def _start(due: _Due, at_s: float, repair: Repair, log: _TaskLog) -> bool:
     return True
 
 
-def _fits(node: str | None, cpu: float, repair: Repair) -> bool:
+def _fits(node: str | None, cpu: float, repair: ReplayedCluster) -> bool:
     machine = repair.machines.get(node)
     if machine is None or not machine.takes_tasks:
         return False

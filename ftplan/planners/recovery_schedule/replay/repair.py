@@ -13,7 +13,7 @@ from ftplan.model.measures.recovery_time import longest_interval
 from ftplan.model.names import Selector, natural_key
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 
 
 @dataclass(eq=False, slots=True)
@@ -52,7 +52,7 @@ class Machine:
         return earliest
 
 
-class Repair:
+class ReplayedCluster:
     """Changed by :meth:`advance` and :meth:`restore` in the order of time.
 
     ``caught_up`` holds for each task since when it is up to date: 0 where it never failed, infinite while it is down;

@@ -15,11 +15,10 @@ from ftplan.model.names import Selector
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.model.violation import Violation
-from ftplan.planners.recovery_schedule.replay.entry import Entries
-from ftplan.planners.recovery_schedule.replay.incident import Incident
+from ftplan.planners.recovery_schedule.incident import Incident
 from ftplan.planners.recovery_schedule.replay.outages import Outage, OutageLog
-from ftplan.planners.recovery_schedule.replay.pauses import Pauses
-from ftplan.planners.recovery_schedule.replay.repair import Repair
+from ftplan.planners.recovery_schedule.replay.repair import ReplayedCluster
+from ftplan.planners.recovery_schedule.replay.step_entries import Entries, Pauses
 
 
 def same(a: float, b: float) -> bool:
@@ -59,7 +58,7 @@ class ReplayEvent:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replay:
+class ScheduleReplay:
     """What really happens. ``outages`` stand by (output task, time); what is down has infinite ``caught_up``."""
 
     events: tuple[ReplayEvent, ...]
@@ -72,7 +71,7 @@ class Replay:
         return {query: at_s for query, at_s in event.whole if query not in event.undone}
 
 
-def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
+def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> ScheduleReplay:
     """Play the steps of a plan through.
 
     Parameters
@@ -88,7 +87,7 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
     """
     faults: list[Violation] = []
     events = list(_events(steps, incident, faults))
-    repair = Repair(incident)
+    repair = ReplayedCluster(incident)
     outages = OutageLog(incident.graph)
     entries, pauses = Entries(incident, repair, faults), Pauses(incident, repair, faults)
     for number, event in enumerate(events):
@@ -111,12 +110,12 @@ def replay(steps: Sequence[Mapping[str, Any]], incident: Incident) -> Replay:
             for name, machine in repair.machines.items()
         }
         if event.step is not None:
-            event.gave_way = pauses.play(event, steps[event.step].get("pause") or ())
+            event.gave_way = pauses.play(event.step, event.at_s, event.struck, steps[event.step].get("pause") or ())
             if event.gave_way:
                 outages.open(whole_from(incident.graph, repair.caught_up), event.at_s)
             event.used = entries.play(event.step, event.at_s, steps[event.step]["recover"])
             event.whole += outages.close(whole_from(incident.graph, repair.caught_up), number)
-    return Replay(tuple(events), outages.all(), repair.caught_up, tuple(faults))
+    return ScheduleReplay(tuple(events), outages.all(), repair.caught_up, tuple(faults))
 
 
 def _events(steps: Sequence[Mapping[str, Any]], incident: Incident, faults: list[Violation]) -> Iterator[ReplayEvent]:

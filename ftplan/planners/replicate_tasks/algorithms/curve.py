@@ -10,8 +10,7 @@ from typing import NamedTuple
 from ftplan.model.plan import Warn, sound_bound
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bounds
-from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner, climber
-from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner, climber
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 #: The most budgets that a curve has.

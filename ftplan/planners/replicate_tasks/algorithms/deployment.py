@@ -1,4 +1,7 @@
-"""Which tasks get an active replica, and on which nodes: a planner's answer beside what is in place."""
+"""Which tasks get an active replica, and on which nodes: a planner's answer next to what is in place.
+
+Of the same value, replicas are spread over the nodes with most room.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,41 @@ from ftplan.model.plan import Infeasible, Status, Warn
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.changes import too_few_changes
-from ftplan.planners.replicate_tasks.algorithms.choice import EQUAL, ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.fewest import fewest
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, in_place
-from ftplan.planners.replicate_tasks.algorithms.placement.shortage import NO_ROOM, no_room
-from ftplan.planners.replicate_tasks.algorithms.placement.spreading import spread
-from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.planner import (
+    EQUAL,
+    Replication,
+    ReplicationOptions,
+    ReplicationPlanner,
+)
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, in_place
 from ftplan.planners.replicate_tasks.algorithms.search.growth import TreeGrowth
+from ftplan.planners.replicate_tasks.algorithms.shortage import NO_ROOM, no_room, too_few_changes
 from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
 from ftplan.planners.result import Result
+
+
+def spread(problem: ReplicationProblem, node: IntArray) -> IntArray:
+    """Return a solution with the same replicas and no less value, spread over the nodes.
+
+    Those in place stay where they run. The others come largest first, each where it fails least with its primary,
+    outside the primary's zone where it can, and on the node with most room. Where that does not work out nothing
+    moves. Cost: O(replicas x nodes).
+    """
+    if problem.hosts is None:
+        return node
+    hosts, current = problem.hosts, problem.current
+    stays = np.zeros(problem.tasks, dtype=np.bool_) if current is None else (node == current) & (node != NOWHERE)
+    room = ReplicaPlacement(problem, np.where(stays, node, NOWHERE))
+    tasks = np.flatnonzero((node != NOWHERE) & ~stays)
+    for task in tasks[np.lexsort((tasks, -hosts.memory_mb[tasks], -hosts.cpu[tasks]))].tolist():
+        nodes = room.open_to(task)
+        if len(nodes) == 0:
+            return node
+        near = ~hosts.apart(task)[nodes]
+        keys = (nodes, -room.mb[nodes], -np.round(room.cpu[nodes], 9), near, room.risk(task)[nodes])
+        room.put(task, int(nodes[np.lexsort(keys)[0]]))
+    return room.node if room.value >= problem.value_at(node) - NOISE and room.within_changes else node
 
 
 def deployed(
@@ -79,7 +107,9 @@ def _finished(
     return _on_nodes(problem, replace(chosen, warnings=(*chosen.warnings, *short)), node)
 
 
-def _no_change(problem: ReplicationProblem, node: IntArray, now: Room, threshold: float | None) -> str | None:
+def _no_change(
+    problem: ReplicationProblem, node: IntArray, now: ReplicaPlacement, threshold: float | None
+) -> str | None:
     """Return why the replicas in place stay; None where a new plan is better, or they cannot stay."""
     if now.cost > now.limit or problem.changes(now.node) > 0:
         return None
@@ -122,20 +152,20 @@ def _no_room_at_all(problem: ReplicationProblem, node: IntArray) -> Infeasible |
     if problem.hosts is None or (node != NOWHERE).any() or problem.current is not None:
         return None
     affordable = problem.fails & (problem.weight <= problem.limit)
-    if not affordable.any() or (Room(problem).possible() & affordable).any():
+    if not affordable.any() or (ReplicaPlacement(problem).possible() & affordable).any():
         return None
     return no_room(problem, node, affordable)
 
 
 def _short_of_room(problem: ReplicationProblem, node: IntArray, clock: Budget) -> tuple[Warn, ...]:
     """Say where the budget holds more replicas that would gain something than the nodes."""
-    room = Room(problem, node)
+    room = ReplicaPlacement(problem, node)
     affordable = problem.fails & ~room.replicated & (problem.weight <= room.limit - room.cost)
     if problem.hosts is None or not affordable.any():
         return ()
     anywhere = replace(problem, hosts=None, current=None, max_changes=None)
     growth = TreeGrowth(anywhere, clock)
-    more = growth.grown(Room(anywhere, np.where(room.replicated, 0, NOWHERE)), growth.prices[0]).replicated
+    more = growth.grown(ReplicaPlacement(anywhere, np.where(room.replicated, 0, NOWHERE)), growth.prices[0]).replicated
     lacking = more & ~room.replicated
     if not lacking.any() or not room.add(np.flatnonzero(lacking).tolist()):
         return ()

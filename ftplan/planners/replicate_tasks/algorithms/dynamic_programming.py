@@ -11,8 +11,8 @@ from ftplan.errors import FtplanError
 from ftplan.model.measures.fidelity import FidelityModel
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replicate_tasks.algorithms.placement.room import in_place
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import in_place
 from ftplan.planners.replicate_tasks.algorithms.search.enumeration import best_of
 from ftplan.planners.replicate_tasks.mc_trees import Choices, listed
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem

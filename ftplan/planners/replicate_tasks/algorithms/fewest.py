@@ -13,13 +13,17 @@ from ftplan.model.plan import Infeasible, Status, Warn, sound_bound
 from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound
-from ftplan.planners.replicate_tasks.algorithms.choice import EQUAL, ReplicationPlanner, climber
-from ftplan.planners.replicate_tasks.algorithms.models.units import units
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room
-from ftplan.planners.replicate_tasks.algorithms.placement.shortage import no_room
-from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound, units
+from ftplan.planners.replicate_tasks.algorithms.planner import (
+    EQUAL,
+    Replication,
+    ReplicationOptions,
+    ReplicationPlanner,
+    climber,
+)
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement
 from ftplan.planners.replicate_tasks.algorithms.search.ruin import trimmed
+from ftplan.planners.replicate_tasks.algorithms.shortage import no_room
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
 
@@ -45,7 +49,7 @@ def fewest(
     optima and costs have a common unit.
     """
     most = problem.cost(problem.fails)
-    clock, search = Budget.of(options), _Search(problem, target)
+    clock, search = Budget.of(options), _TargetSearch(problem, target)
     if search.offer(np.full(problem.tasks, NOWHERE)):
         assert search.best is not None
         return Result("optimal", Replication.on(problem, search.best), ("target",), 0.0)
@@ -72,7 +76,7 @@ def fewest(
     return Result(status, Replication.on(problem, search.best), ("target",), bound, warnings=warnings)
 
 
-class _Search:
+class _TargetSearch:
     """The cheapest solution so far that reaches a target, and proven bounds by budget."""
 
     def __init__(self, problem: ReplicationProblem, target: float) -> None:
@@ -115,7 +119,7 @@ class _Search:
         self.reached = max(self.reached, value)
         if value < self.target - EQUAL:
             return False
-        room = trimmed(Room(self.problem, node))
+        room = trimmed(ReplicaPlacement(self.problem, node))
         for task in sorted(np.flatnonzero(room.replicated).tolist(), key=lambda t: (-self.problem.weight[t], t)):
             other = room.copy()
             if other.node[task] != NOWHERE:

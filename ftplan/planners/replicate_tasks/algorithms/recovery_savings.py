@@ -18,8 +18,8 @@ from ftplan.planners.replicate_tasks.algorithms.models.downtime_relaxation impor
     Outages,
     downtime_bound,
 )
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, in_place
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, in_place
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
 
@@ -172,7 +172,7 @@ class _Pool:
         """Return whether replicas are within budget, changes and room, on nodes where they may stand."""
         if (node < NOWHERE).any():
             return False
-        room = Room(problem, node)
+        room = ReplicaPlacement(problem, node)
         cpu, mb = (free < -SOLVED * np.maximum(1.0, np.abs(free)) for free in (room.cpu, room.mb))
         placed = np.flatnonzero(node != NOWHERE)
         over = (cpu | mb)[node[placed]].any()
@@ -302,7 +302,7 @@ def _tasks_of(out: Outages) -> Iterator[tuple[IntArray, float]]:
 def _ranked(pool: _Pool, problem: ReplicationProblem, node: IntArray, most: int) -> list[tuple[float, float, IntArray]]:
     """Return (restores saved for the cost, cost, replicas) of the best sets that could be added, the best first."""
     rows: list[tuple[float, float, IntArray]] = []
-    room, seen = Room(problem, node), {node.tobytes()}
+    room, seen = ReplicaPlacement(problem, node), {node.tobytes()}
     for number, density in _by_density(pool.sets, problem, node):
         if len(rows) == most:
             break
@@ -330,7 +330,7 @@ def _filled(pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Bud
     """Return replicas grown by the restores that they save alone, without any schedule: for jobs of any size."""
     node = start
     for _ in range(FILLS):
-        room, before = Room(problem, node), node
+        room, before = ReplicaPlacement(problem, node), node
         half = room.cost + (room.limit - room.cost) / 2.0
         for number, density in _by_density(pool.sets, problem, node):
             if density <= 0.0 or part.over() or (room.cost > half and (room.node != before).any()):
@@ -344,12 +344,12 @@ def _filled(pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Bud
     return node
 
 
-def _placed(pool: _Pool, room: Room, tasks: Sequence[int]) -> Room | None:
+def _placed(pool: _Pool, room: ReplicaPlacement, tasks: Sequence[int]) -> ReplicaPlacement | None:
     """Return the solution with replicas of some more tasks, None where they find no room.
 
     A replica goes where it fails least with its task, of equal nodes where it runs now, then where it takes room in
     the fewest recoveries that it does not shorten, then where most is left for the restores of other tasks; where that
-    ends without a node for all, others move for them (:meth:`Room.add`).
+    ends without a node for all, others move for them (:meth:`ReplicaPlacement.add`).
     """
     current, more = room.problem.current, room.copy()
     for task in sorted(tasks, key=lambda t: (-pool.hosts.cpu[t], t)):
@@ -419,7 +419,7 @@ def _neighbours(
         for _, _, more in _ranked(pool, problem, less[task], 2):
             if (more != node).any() and pool.keeps(problem, more):
                 yield more
-    room = Room(problem, node)
+    room = ReplicaPlacement(problem, node)
     for task in chosen:
         open_to = room.open_to(task)
         for place in draw.permutation(open_to[open_to != node[task]])[:2].tolist():

@@ -8,8 +8,8 @@ from dataclasses import replace
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.greedy import placed, ranking
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement
 from ftplan.planners.replicate_tasks.algorithms.search.climbing import First, climbed_within, grown_within
 from ftplan.planners.replicate_tasks.algorithms.search.ruin import trimmed
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
@@ -58,7 +58,7 @@ def plans(problem: ReplicationProblem, budgets: Sequence[float], options: Replic
     first = _first(problem, clock)
     rooms = climbed_within(problem, budgets, first, options.seed, clock, trees=True)
     if problem.hosts is None and problem.max_changes is None:  # greedy's plans grow with the budget too
-        greedy = (trimmed(first(Room(replace(problem, budget=budget)))) for budget in budgets)
+        greedy = (trimmed(first(ReplicaPlacement(replace(problem, budget=budget)))) for budget in budgets)
         rooms = [min(pair, key=lambda room: room.rank) for pair in zip(rooms, greedy, strict=True)]
     return [room.node for room in rooms]
 

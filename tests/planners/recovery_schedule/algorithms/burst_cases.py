@@ -9,8 +9,8 @@ import numpy as np
 from ftplan.model.failure import FailureEvent
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.repair_cases import random_repair
@@ -56,7 +56,7 @@ class AtRandom:
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng, self._eager = rng, rng.random()
 
-    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+    def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return what is started, and where."""
         room, pool, placed = np.where(state.there, state.free, 0.0), state.pool, []
         for task in self._rng.permutation(np.flatnonzero(state.down)).tolist():
@@ -68,7 +68,7 @@ class AtRandom:
                 if cost <= room[host] and (not pooled or cost <= pool):
                     room[host] -= cost
                     pool -= cost if pooled else 0.0
-                    placed.append(Assignment(task, host, cost))
+                    placed.append(StepAssignment(task, host, cost))
                     break
         return Decision(np.array([item.task for item in placed], dtype=np.int64), placed=tuple(placed))
 

@@ -11,14 +11,14 @@ from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Substreams, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
+from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairInstance,
     RepairPlacement,
     instance_of,
     value,
 )
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryProblem
 
 
@@ -70,7 +70,7 @@ def optimum(instance: RepairInstance, budget: Budget | None = None, seed: int = 
     return placement
 
 
-def losses(state: State, prefetch: bool) -> Iterator[float]:
+def losses(state: StepState, prefetch: bool) -> Iterator[float]:
     """Yield the least loss for everything that may give way: each set of tasks and of standbys."""
     tasks, standbys = np.flatnonzero(state.may_pause).tolist(), np.flatnonzero(state.may_drop).tolist()
     for pause in itertools.product((False, True), repeat=len(tasks)):

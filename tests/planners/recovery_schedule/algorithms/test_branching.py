@@ -1,4 +1,4 @@
-"""Branch and bound on shared bundles: against all choices, however early it ends."""
+"""Branch and bound on shared elements: against all choices, however early it ends."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import best_price
 from ftplan.planners.recovery_schedule.algorithms.knapsack.branching import branch, search_tree
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit
-from ftplan.planners.recovery_schedule.algorithms.knapsack.lagrangian_bound import best_price
 from tests.planners.recovery_schedule.algorithms.instances import brute_force, knapsack_of, knapsacks
 
 TIME_S = 60.0

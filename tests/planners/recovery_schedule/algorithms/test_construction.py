@@ -9,7 +9,7 @@ import pytest
 
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density
 from ftplan.planners.recovery_schedule.algorithms.operator_centric import operator_centric
-from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
+from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.cases import figure_2, graph, problem
 

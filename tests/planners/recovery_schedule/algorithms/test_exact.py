@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms import dynamic_programming
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import best_price
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import best_completion
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit, in_integers
-from ftplan.planners.recovery_schedule.algorithms.knapsack.lagrangian_bound import best_price
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import priced_closure
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import select_projects
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, reduce
 from tests.planners.recovery_schedule.algorithms.instances import brute_force, figure_2, knapsack_of, knapsacks
 
@@ -81,12 +81,12 @@ def test_a_priced_closure_is_a_minimum_cut(knapsack: SetUnionKnapsack, price: fl
         graph.add_edge("source", ("q", q), capacity=float(knapsack.priority[q]))
     for q, b in zip(knapsack.row.tolist(), knapsack.member.tolist(), strict=True):
         graph.add_edge(("q", q), ("b", b))
-    for b in range(knapsack.bundles):
+    for b in range(knapsack.elements):
         graph.add_edge(("b", b), "sink", capacity=price * float(knapsack.weight[b]))
     cut, _ = nx.minimum_cut(graph, "source", "sink", flow_func=nx.algorithms.flow.shortest_augmenting_path)
     expected = float(knapsack.priority.sum()) - cut + price * knapsack.limit
     if knapsack.queries:
-        queries, bounds = priced_closure(knapsack, price)
+        queries, bounds = select_projects(knapsack, price)
         assert bounds.all == pytest.approx(expected, rel=1e-9, abs=1e-9)
         profit = knapsack.value(queries) - price * (knapsack.cost(queries) - knapsack.limit)
         assert profit == pytest.approx(expected, rel=1e-9, abs=1e-9)

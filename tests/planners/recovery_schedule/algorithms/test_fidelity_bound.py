@@ -11,8 +11,8 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import fidelity_repair_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import instance_of
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.effort import examples
@@ -39,7 +39,7 @@ class Anything:
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
 
-    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+    def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return tasks on nodes with room, in any order."""
         may_pause = np.flatnonzero(state.may_pause & (self._rng.random(len(state.down)) < 0.3)).tolist()
         drop = np.flatnonzero(state.may_drop & (self._rng.random(len(state.down)) < 0.3)).tolist()
@@ -58,7 +58,7 @@ class Anything:
                 if self._rng.random() < start:
                     room[host] -= cost
                     pool -= cost if pooled else 0.0
-                    placed.append(Assignment(int(instance.task[task]), int(instance.host[host]), cost))
+                    placed.append(StepAssignment(int(instance.task[task]), int(instance.host[host]), cost))
                     break
         return Decision(np.zeros(0, dtype=np.int64), placed=tuple(placed), pause=pause, pause_standby=tuple(drop))
 

@@ -12,8 +12,8 @@ from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.instance impor
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import instance_of
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import due
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.effort import examples
@@ -27,7 +27,7 @@ def test_a_placement_gains_what_its_schedule_does(seed: int) -> None:
     model = fidelity_model(problem.graph, rates(problem.graph))
     gained = []
 
-    def policy(state: State, budget: Budget, seed: int) -> Decision:
+    def policy(state: StepState, budget: Budget, seed: int) -> Decision:
         if state.step > 0:
             now = tuple(item for at_s, item in later if at_s == state.at_s)
             return Decision(np.zeros(0, dtype=np.int64), placed=now)
@@ -39,7 +39,7 @@ def test_a_placement_gains_what_its_schedule_does(seed: int) -> None:
         later.extend(due(repair.whole, placement))
         return Decision(np.zeros(0, dtype=np.int64), placed=tuple(i for at_s, i in later if at_s <= state.at_s))
 
-    later: list[tuple[float, Assignment]] = []
+    later: list[tuple[float, StepAssignment]] = []
     result = construct_schedule(problem, RecoveryOptions(objective="fidelity-time", seed=seed), policy)
     if result.answer is not None and gained:
         assert fidelity_time_of(result.answer, problem, model) == pytest.approx(gained[0])

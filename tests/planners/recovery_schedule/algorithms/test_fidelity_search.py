@@ -15,7 +15,7 @@ from ftplan.planners.recovery_schedule.algorithms.exact import exact
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.instance import fidelity_repair
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.search import FidelityGains, gains_of
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of
 from ftplan.planners.recovery_schedule.problem import Host, RecoveryOptions, RecoveryProblem
@@ -117,7 +117,7 @@ def test_plans_anew_where_more_fails_and_gains_what_the_instance_says(seed: int)
         last.append((own, own.searched(own.listed(), Budget(3600, iterations=2), seed)))
         return last[-1][1]
 
-    result = construct_schedule(problem, RecoveryOptions(objective="fidelity-time"), WholeRepair(solver))
+    result = construct_schedule(problem, RecoveryOptions(objective="fidelity-time"), WholeRepairPolicy(solver))
     if result.answer is None or not last:
         return
     own, placement = last[-1]

@@ -14,7 +14,7 @@ from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.table import most_by_table
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import most_by_table
 from tests.planners.recovery_schedule.algorithms.fidelity_cases import layers
 from tests.topologies import topologies
 

@@ -18,11 +18,10 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_bound import fidelity_bounds
-from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_order import reverse_greedy
-from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import TasksInSums
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import AggregatedTaskPolicy, reverse_greedy
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem
@@ -80,7 +79,7 @@ def test_lanes_come_back_by_their_rate() -> None:
     case = merging_lanes()
     model = fidelity_model(case.graph, rates(case.graph))
     options = RecoveryOptions(objective="fidelity-time", time_limit_s=3600)
-    result = construct_schedule(case, options, TasksInSums(best_density_step))
+    result = construct_schedule(case, options, AggregatedTaskPolicy(best_density_step))
     whole = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert whole.answer is not None
@@ -102,7 +101,7 @@ def test_a_schedule_stays_within_its_bound(topology: Topology, data: st.DataObje
     failures = [(15.0, "node:n1", ["n1"], [])] if data.draw(st.booleans()) else []
     case = problem(tasks, failed, {"n0": 2.0}, arriving, failures=failures, horizon_s=60.0)
     options = RecoveryOptions(objective="fidelity-time", iterations=5)
-    result = construct_schedule(case, options, TasksInSums(best_density_step))
+    result = construct_schedule(case, options, AggregatedTaskPolicy(best_density_step))
     bound = by_objective(case, options, Method(best_density_step)).bound
     if result.answer is not None:
         assert bound is not None

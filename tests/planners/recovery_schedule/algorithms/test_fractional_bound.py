@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from ftplan.planners.recovery_schedule.algorithms.knapsack.fractional_bound import fractional_bound
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import fractional_bound
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from tests.planners.recovery_schedule.algorithms.instances import brute_force, knapsack_of, knapsacks
 

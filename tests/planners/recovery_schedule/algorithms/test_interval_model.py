@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.exact import interval_model
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.interval_model import solve_intervals
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.whole_numbers import whole_repair
+from ftplan.planners.recovery_schedule.algorithms.repair import interval_model
+from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     NOWHERE,
     RepairInstance,
     RepairPlacement,
     value,
 )
+from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals
+from ftplan.planners.recovery_schedule.algorithms.repair.whole_numbers import integer_repair
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.repair_cases import least_loss
 from tests.planners.recovery_schedule.algorithms.repair_search_cases import least_loss_waiting, varied
@@ -162,13 +162,13 @@ def test_larger_models_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_bound_that_a_placement_beats_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(instance: RepairInstance) -> object:
-        whole = whole_repair(instance)
+        whole = integer_repair(instance)
         assert whole is not None
         return replace(whole, begins=whole.begins + whole.end // 4)
 
     instance = next(
         own for seed in range(90) if len((own := varied(seed)).host) and value(own, best(own)) < 0.6 * own.nothing
     )
-    monkeypatch.setattr(interval_model, "whole_repair", slow)
+    monkeypatch.setattr(interval_model, "integer_repair", slow)
     with pytest.raises(RuntimeError, match="bound"):
         solve_intervals(instance, best(instance), Budget(1e9, None), 0)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from ftplan.model.failure import FailureEvent
 from ftplan.planners import registry
+from ftplan.planners.recovery_schedule.algorithms.by_objective import restored
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import objective_of
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.step_by_step import restored
 from ftplan.planners.recovery_schedule.problem import RecoveryObjective, RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 from tests.planners.recovery_schedule.algorithms.repair_cases import random_repair
 

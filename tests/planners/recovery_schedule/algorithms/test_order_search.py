@@ -13,7 +13,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.repair.search.order_search import search_orders
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
@@ -68,7 +68,7 @@ def test_a_placement_is_lawful_and_worth_what_its_schedule_is(seed: int, prefetc
     assert is_lawful(instance, first)
     assert is_lawful(instance, better)
     assert value(instance, better) <= value(instance, first) <= instance.nothing + 1e-9
-    result = construct_schedule(problem, OPTIONS, WholeRepair(lambda *_: better, prefetch))
+    result = construct_schedule(problem, OPTIONS, WholeRepairPolicy(lambda *_: better, prefetch))
     if result.answer is not None:
         assert priority_time_of(result.answer, problem) == pytest.approx(value(instance, better))
 
@@ -121,7 +121,8 @@ def test_compiled_and_plain_ways_are_the_same(monkeypatch: pytest.MonkeyPatch, p
     for fast in (False, True):
         for module in ("list_schedule", "order_search"):
             monkeypatch.setattr(
-                f"ftplan.planners.recovery_schedule.algorithms.repair.{module}.pays_within", lambda *_, fast=fast: fast
+                f"ftplan.planners.recovery_schedule.algorithms.repair.search.{module}.pays_within",
+                lambda *_, fast=fast: fast,
             )
         found.append(placed())
     assert all(same(a, b) for a, b in zip(*found, strict=True))

@@ -10,14 +10,17 @@ import pytest
 from ftplan.model.failure import FailureEvent
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair import pausing
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.best import repair_bound
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.pausing import all_stopped, loss_with_pauses
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import (
+    all_stopped,
+    loss_with_pauses,
+    repair_bound,
+)
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import instance_of, value
 from ftplan.planners.recovery_schedule.algorithms.repair.pausing import PausingRepair, as_if_paused, plan_with_pauses
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem
@@ -26,7 +29,7 @@ from tests.planners.recovery_schedule.algorithms.pausing_cases import losses, op
 OPTIONS = RecoveryOptions(objective="priority-time", time_limit_s=1e9)
 
 
-def planned(state: State, *, prefetch: bool = True) -> RepairPlan:
+def planned(state: StepState, *, prefetch: bool = True) -> RepairPlan:
     return plan_with_pauses(state, optimum, optimum, prefetch, Budget(1e9, None), 0)
 
 
@@ -61,7 +64,7 @@ def test_a_schedule_with_pauses_loses_what_was_planned() -> None:
         plan = planned(at_failure(problem))
         reached = value(plan.instance, plan.placement)
         result = construct_schedule(problem, OPTIONS, PausingRepair(optimum, optimum))
-        plain = construct_schedule(problem, OPTIONS, WholeRepair(optimum))
+        plain = construct_schedule(problem, OPTIONS, WholeRepairPolicy(optimum))
         if result.answer is None:
             assert plain.answer is None
             continue

@@ -15,21 +15,20 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
 from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import (
-    QueriesInSums,
+    AggregatedQueryPolicy,
     plan_horizon,
     step_by_step,
 )
 from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_bound import step_bounds
+from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, step_bounds
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import (
     single_step_bounds,
     solve_time_indexed,
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Method
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.planners.recovery_schedule.algorithms.cases import figure_2, graph, problem
@@ -107,7 +106,7 @@ def test_figure_2_brings_back_one_query_later_for_two_at_once() -> None:
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 6)]
     case = problem(tasks, failed, arriving=arriving, horizon_s=600.0)
     options = RecoveryOptions(objective="priority-time", time_limit_s=3600)
-    result = construct_schedule(case, options, QueriesInSums(best_density_step))
+    result = construct_schedule(case, options, AggregatedQueryPolicy(best_density_step))
     myopic = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert myopic.answer is not None
@@ -127,7 +126,7 @@ def test_a_failure_on_the_way_is_planned_anew(parallel: bool) -> None:
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 7)]
     case = problem(tasks, failed, arriving=arriving, failures=[(130.0, "node:n1", ["n1"], [])], horizon_s=600.0)
     result = construct_schedule(
-        case, RecoveryOptions(objective="priority-time"), QueriesInSums(best_density_step, parallel)
+        case, RecoveryOptions(objective="priority-time"), AggregatedQueryPolicy(best_density_step, parallel)
     )
     assert result.answer is not None
     bound = by_objective(case, RecoveryOptions("priority-time", iterations=1), Method(best_density_step)).bound

@@ -6,7 +6,7 @@ import pytest
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
@@ -26,7 +26,7 @@ def test_a_placement_is_worth_what_its_schedule_is(seed: int) -> None:
         return placement
 
     options = RecoveryOptions(objective="priority-time", seed=seed, time_limit_s=600.0)
-    result = construct_schedule(problem, options, WholeRepair(solver))
+    result = construct_schedule(problem, options, WholeRepairPolicy(solver))
     if result.answer is None:
         assert values[0] == pytest.approx(
             float(problem.graph.per_task("priority")[problem.graph.output].sum()) * problem.horizon_s

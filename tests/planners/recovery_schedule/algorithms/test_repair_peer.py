@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.effort import examples
@@ -26,7 +26,7 @@ def test_pyjobshop_loses_as_little_as_brute_force(seed: int) -> None:
         assert placement is not None
         return placement
 
-    construct_schedule(random_repair(seed, delays=False), RecoveryOptions(), WholeRepair(solver))
+    construct_schedule(random_repair(seed, delays=False), RecoveryOptions(), WholeRepairPolicy(solver))
     (instance, peer), placed = asked[0], asked[0][1].placement
     assert placed is not None
     assert peer.proven

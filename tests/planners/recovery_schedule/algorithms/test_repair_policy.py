@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.failure import FailureEvent
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.problem import Host, RecoveryOptions, RecoveryProblem
 from tests.effort import examples
@@ -34,7 +34,7 @@ def test_what_was_started_and_fails_again_is_started_anew() -> None:
         if problem.live_hosts < 2:
             continue
         result = construct_schedule(
-            failing_again(replace(problem, hosts=roomy, horizon_s=1000.0), 0, 25.0), OPTIONS, WholeRepair(optimum)
+            failing_again(replace(problem, hosts=roomy, horizon_s=1000.0), 0, 25.0), OPTIONS, WholeRepairPolicy(optimum)
         )
         assert result.answer is not None
         assert all(outage.back_s is not None for outage in result.answer.downtimes)
@@ -56,7 +56,7 @@ def test_nothing_is_started_on_a_host_that_is_gone() -> None:
         if problem.live_hosts < 2 or not problem.arrivals:
             continue
         calls.clear()
-        result = construct_schedule(failing_again(problem, 0, 3.0), OPTIONS, WholeRepair(later))
+        result = construct_schedule(failing_again(problem, 0, 3.0), OPTIONS, WholeRepairPolicy(later))
         assert calls == [0.0, 3.0]
         if result.answer is not None:
             assert all(item.host != 0 for step in result.answer.steps if step.at_s >= 3.0 for item in step.recover)

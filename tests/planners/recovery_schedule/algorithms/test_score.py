@@ -8,8 +8,8 @@ import pytest
 from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import changes, fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem

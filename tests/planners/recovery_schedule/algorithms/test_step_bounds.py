@@ -12,10 +12,9 @@ import pytest
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
 from ftplan.planners.recovery_schedule.algorithms.operator_centric import cheapest_first, with_step_bound
-from ftplan.planners.recovery_schedule.algorithms.random_order import random_order
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import random_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.cases import graph, problem
@@ -70,7 +69,7 @@ def held(costs: list[float], room: list[float], pool: float, present: int) -> bo
     return False
 
 
-def most(state: State) -> float:
+def most(state: StepState) -> float:
     """Return the largest summed priority that a set of tasks could restore in the state that a step finds."""
     tasks, present = state.problem.graph, state.problem.live_hosts
     priority = tasks.per_task("priority")
@@ -97,7 +96,7 @@ def most(state: State) -> float:
 def test_no_step_could_restore_more_than_its_bound(seed: int, policy: str) -> None:
     possible: dict[int, float] = {}
 
-    def watched(state: State, budget: Budget, number: int) -> Decision:
+    def watched(state: StepState, budget: Budget, number: int) -> Decision:
         possible[state.step] = most(state)
         return POLICIES[policy](state, budget, number)
 

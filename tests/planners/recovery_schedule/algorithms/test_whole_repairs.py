@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ftplan.model.failure import FailureEvent
 from ftplan.planners import registry
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 from tests.planners.recovery_schedule.algorithms.repair_cases import least_loss, random_repair
 from tests.planners.recovery_schedule.algorithms.repair_search_cases import at_first

@@ -11,7 +11,7 @@ import pytest
 from ftplan.model.cluster import Node
 from ftplan.model.failure import Arrival, Fail
 from ftplan.model.names import parse_selector
-from ftplan.planners.recovery_schedule.replay.incident import Incident, Transfers
+from ftplan.planners.recovery_schedule.incident import Incident, Transfers
 from ftplan.planners.recovery_schedule.replay.outcome import outcome
 from ftplan.planners.recovery_schedule.replay.replay import replay
 from tests.model import figure_2 as fig

@@ -15,10 +15,9 @@ from ftplan.errors import FtplanError
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.replicate_tasks.algorithms.dynamic_programming import dynamic_programming
-from ftplan.planners.replicate_tasks.algorithms.greedy import greedy
+from ftplan.planners.replicate_tasks.algorithms.greedy import drops, greedy
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.search.decomposition import anchors, decompose, units
-from ftplan.planners.replicate_tasks.algorithms.search.single_failures import drops
 from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
 from ftplan.planners.replicate_tasks.fidelity_gains import useful
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem

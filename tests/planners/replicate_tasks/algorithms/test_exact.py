@@ -13,7 +13,6 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.registry import row
 from ftplan.planners.replicate_tasks.algorithms import greedy, structure_aware
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound, quick_bounds
-from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.curve import curve
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes
@@ -21,7 +20,7 @@ from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
 from ftplan.planners.replicate_tasks.algorithms.models.reduction import reduce
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
-from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from tests.planners.replicate_tasks.algorithms.cases import brute_force, problem_of, random_tree

@@ -10,12 +10,12 @@ from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound
-from ftplan.planners.replicate_tasks.algorithms.changes import too_few_changes
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.shortage import too_few_changes
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from tests.planners.replicate_tasks.algorithms.cases import (
     brute_force,

@@ -15,11 +15,10 @@ from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound, quick_bounds
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
-from ftplan.planners.replicate_tasks.algorithms.greedy import greedy
+from ftplan.planners.replicate_tasks.algorithms.greedy import drops, greedy
 from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound
-from ftplan.planners.replicate_tasks.algorithms.search.single_failures import drops
 from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
 from ftplan.planners.replicate_tasks.key_aligned_fidelity import key_aligned_model
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem

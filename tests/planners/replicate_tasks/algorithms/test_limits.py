@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.topology import Topology
 from ftplan.planners.registry import rows
-from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.curve import curve, curve_budgets
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
 from ftplan.planners.replicate_tasks.algorithms.fewest import fewest
-from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from tests.planners.replicate_tasks.algorithms.cases import brute_force, hosted, problem_of, problems
 from tests.topologies import topologies

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.model.measures.replica_hosts import NOWHERE, ReplicaHosts
-from ftplan.planners.replicate_tasks.algorithms.placement.assignment import Work, assigned
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room
-from ftplan.planners.replicate_tasks.algorithms.placement.spreading import spread
+from ftplan.planners.replicate_tasks.algorithms.deployment import spread
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement
+from ftplan.planners.replicate_tasks.algorithms.search.enumeration import WorkLimit, assigned
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from tests.planners.replicate_tasks.algorithms.cases import hosted, problems
 
@@ -49,7 +49,7 @@ def test_the_best_nodes_of_a_set_equal_all_assignments(data: st.DataObject, prob
         node[replicated] = places
         if valid(problem, node):
             best = max(best, problem.value_at(node))
-    found = assigned(problem, replicated, -1.0, Work(10**9))
+    found = assigned(problem, replicated, -1.0, WorkLimit(10**9))
     assert (found is None) == (best < 0.0)
     if found is not None:
         assert valid(problem, found)
@@ -62,7 +62,7 @@ def test_the_best_nodes_of_a_set_equal_all_assignments(data: st.DataObject, prob
 def test_what_is_added_and_taken_back_leaves_everything(data: st.DataObject, problem: ReplicationProblem) -> None:
     """All of some tasks find nodes, by moving others too, or nothing changes; sums are kept right."""
     problem = data.draw(hosted(problem))
-    room = Room(problem)
+    room = ReplicaPlacement(problem)
     for _ in range(6):
         tasks = data.draw(st.lists(st.integers(0, problem.tasks - 1), min_size=1, max_size=3, unique=True))
         case = data.draw(st.sampled_from([None, *range(len(problem.cases))]))
@@ -74,7 +74,7 @@ def test_what_is_added_and_taken_back_leaves_everything(data: st.DataObject, pro
             if case is not None:
                 assert not problem.down[case][room.node[tasks]].any()
         assert valid(problem, room.node)
-        fresh = Room(problem, room.node)
+        fresh = ReplicaPlacement(problem, room.node)
         assert room.cost == pytest.approx(fresh.cost)
         assert room.changes == fresh.changes == problem.changes(room.node)
         assert room.cpu == pytest.approx(fresh.cpu)
@@ -98,7 +98,7 @@ def test_one_replica_moves_to_make_room_for_another() -> None:
         ids=("x", "y"), residual_cpu=one, residual_mb=one, zone=np.arange(2), accepting=np.ones(2, dtype=np.bool_),
         max_cpu=1.0, primary=np.array([NOWHERE, 1]), cpu=one, memory_mb=0.0 * one,
     )  # fmt: skip
-    room = Room(replace(problem, hosts=hosts))
+    room = ReplicaPlacement(replace(problem, hosts=hosts))
     room.put(0, 0)
     assert room.add([1]) == []
     assert room.node.tolist() == [1, 0]

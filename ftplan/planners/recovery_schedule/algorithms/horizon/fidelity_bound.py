@@ -59,7 +59,7 @@ def _outputs_alone(
     return np.minimum(1.0, float(weight[free].sum()) + np.interp(capacity, reached, value) + ROUNDING)
 
 
-class _Program(NamedTuple):
+class _FidelityRelaxation(NamedTuple):
     """maximise constant + gain · x, matrix · x ≤ limit, Σ cost x ≤ capacity, 0 ≤ x ≤ 1; the matrix as entries."""
 
     constant: float
@@ -74,7 +74,7 @@ class _Program(NamedTuple):
 _Entries = tuple[IntArray, IntArray, FloatArray]  # row, -1 for none; column or task; value
 
 
-def _program(model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: FloatArray) -> _Program:
+def _program(model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: FloatArray) -> _FidelityRelaxation:
     """Return the program: a column for each task that can become more intact, and one for each mean of a full edge."""
     start = model.intact(~down)
     open_ = (start < 1.0 - NOISE) & (~down | wanted)
@@ -105,7 +105,9 @@ def _program(model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: Flo
     gain[outputs[outputs >= 0]] = model.weight[outputs >= 0]
     price[: int(open_.sum())] = np.where(down, cost, 0.0)[open_]
     constant = float(model.weight @ fixed[model.outputs])
-    return _Program(constant, gain, price, np.asarray(limit, dtype=np.float64), row[order], column[order], value[order])
+    return _FidelityRelaxation(
+        constant, gain, price, np.asarray(limit, dtype=np.float64), row[order], column[order], value[order]
+    )
 
 
 def _joined(parts: Iterable[_Entries]) -> _Entries:
@@ -116,7 +118,7 @@ def _joined(parts: Iterable[_Entries]) -> _Entries:
     return row[kept], column[kept], value[kept]
 
 
-def _solved(program: _Program, capacity: FloatArray, budget: Budget) -> FloatArray:
+def _solved(program: _FidelityRelaxation, capacity: FloatArray, budget: Budget) -> FloatArray:
     """Return the best of the lines that the solved capacities give, at each capacity, shape (capacities,)."""
     from ortools.linear_solver import pywraplp
 
@@ -147,7 +149,7 @@ def _solved(program: _Program, capacity: FloatArray, budget: Budget) -> FloatArr
     return most + ROUNDING
 
 
-def _line(program: _Program, price: FloatArray, core: float, capacity: FloatArray) -> FloatArray:
+def _line(program: _FidelityRelaxation, price: FloatArray, core: float, capacity: FloatArray) -> FloatArray:
     """Return the bound of some prices: what the limits cost, and what each column gains beyond its entries."""
     paid = np.bincount(program.column, price[program.row] * program.value, minlength=len(program.gain))
     excess = np.maximum(program.gain - paid - core * program.cost, 0.0)

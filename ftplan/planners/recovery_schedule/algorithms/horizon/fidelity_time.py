@@ -1,4 +1,9 @@
-"""Output intact as early as possible over the whole repair: the most output fidelity × time, parts of queries too."""
+"""Output intact as early as possible over the whole repair: the most output fidelity × time, parts of queries too.
+
+The order of recovery is found by reverse greedy: remove what loses least, recover in reverse order. A single task often
+gains nothing before all of its path is back, so greedy growth is blind. Removal is not: while everything lives, each
+task's loss is known, and a path that has lost one task gains nothing, so that its rest goes next.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +16,81 @@ from ftplan.model.rates import rates
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_order import reverse_greedy
 from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import plan_horizon
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import tasks_in_order
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState, tasks_in_order
+
+#: Passes in which everything is removed: each takes away this share of the cost, or one task.
+PASSES = 400
+_NOTHING = 1e-15
+
+
+def reverse_greedy(
+    model: FidelityModel,
+    down: BoolArray,
+    wanted: BoolArray,
+    cost: FloatArray,
+    rank: IntArray,
+    budget: Budget,
+    *,
+    paths: bool,
+) -> IntArray:
+    """Return the wanted tasks in the order in which they shall come back, the last removed first.
+
+    A heuristic without a guarantee. ``PASSES`` passes over the streams, each of one evaluation and one derivative.
+
+    Parameters
+    ----------
+    down, wanted, rank
+        Shape (tasks,): what does not work now, what of that can be recovered, and an order that ends ties.
+    paths
+        Whether a task is charged for what only serves with it: the cost of its path, upstream and downstream, by the
+        share that flows through it. Otherwise for itself alone.
+    """
+    live = ~down | wanted
+    charged = np.where(wanted, cost, 0.0)
+    removed: list[IntArray] = []
+    left = np.flatnonzero(wanted & (cost > 0.0))
+    share = float(charged.sum()) / max(1, budget.passes(PASSES))
+    while len(left) and not budget.over():
+        intact = model.intact(live)
+        slope = model.slope(live, intact)
+        loss = slope[left] * intact[left]
+        batch = left[loss <= _NOTHING]
+        if len(batch):
+            batch = batch[np.argsort(-rank[batch], kind="stable")]
+        else:
+            price = charged + (_along(model, live, intact, slope, charged) if paths else 0.0)
+            ranked = left[np.lexsort((-rank[left], loss / price[left]))]
+            many = 1 + int(np.searchsorted(np.cumsum(cost[ranked]), share, side="right"))
+            batch = ranked[:many]
+        live[batch] = False
+        charged[batch] = 0.0
+        removed.append(batch)
+        left = left[live[left]]
+    removed.append(left[np.argsort(-rank[left], kind="stable")])
+    free = np.flatnonzero(wanted & (cost <= 0.0))
+    paid = np.concatenate(removed)[::-1]
+    return np.concatenate((free[np.argsort(rank[free], kind="stable")], paid)).astype(np.int64)
+
+
+def _along(
+    model: FidelityModel, live: BoolArray, intact: FloatArray, slope: FloatArray, cost: FloatArray
+) -> FloatArray:
+    """Return the cost of what depends on each task, downstream and upstream, by the share of its work that does."""
+    after = np.zeros(len(live))
+    for level in reversed(model.levels):
+        below = (cost + after * intact)[level.task][level.owner]
+        means = level.means(intact)
+        level.pass_back(np.divide(below, means, out=np.zeros(level.slots), where=means > 0.0), after)
+    before = np.zeros(len(live))
+    for level in model.levels:
+        whole = np.divide(cost + before, slope, out=np.zeros(len(live)), where=slope > 0.0)
+        through = level.slot_slopes(live, level.means(intact), slope) * level.sums(whole)
+        np.add.at(before, level.task[level.owner], through)
+    return np.asarray(after * intact + before, dtype=np.float64)
+
 
 #: Shares of the time left: each reverse greedy order, the two orders by whole queries.
 ORDER, WHOLE = 0.2, 0.5
@@ -32,7 +106,7 @@ class FidelityPlan:
 
 
 def plan_order(
-    state: State, model: FidelityModel, solver: StepSolver, budget: Budget, seed: int = 0, *, parallel: bool = False
+    state: StepState, model: FidelityModel, solver: StepSolver, budget: Budget, seed: int = 0, *, parallel: bool = False
 ) -> FidelityPlan:
     """Return the best of several orders of recovery, judged by fidelity over time.
 
@@ -64,21 +138,21 @@ def plan_order(
     return FidelityPlan(orders[best], values[best], best)
 
 
-def _output_weights(state: State, model: FidelityModel) -> FloatArray:
+def _output_weights(state: StepState, model: FidelityModel) -> FloatArray:
     """Return the weight of each query's output, shape (Q,); next to nothing for those of none."""
     weight = np.zeros(state.problem.graph.tasks)
     weight[model.outputs] = model.weight
     return np.maximum(weight[state.queries.query], 1e-9 / max(1, len(model.outputs)))
 
 
-def _by_step(state: State, step: IntArray, density: FloatArray) -> IntArray:
+def _by_step(state: StepState, step: IntArray, density: FloatArray) -> IntArray:
     """Return tasks by the step of the first query that needs them, densest first, then those of no step."""
     share = density / (1.0 + float(density[np.isfinite(density)].max(initial=0.0)))
     urgency = np.asarray(np.where(np.isfinite(share), share, 1.0) - step, dtype=np.float64)
     return tasks_in_order(state.queries, np.ones(len(step), dtype=np.bool_), urgency)
 
 
-def _integrated(state: State, model: FidelityModel, problem: TimeIndexedKnapsack, order: IntArray) -> float:
+def _integrated(state: StepState, model: FidelityModel, problem: TimeIndexedKnapsack, order: IntArray) -> float:
     """Return fidelity × seconds when the order is followed as far as the cores of each step reach."""
     live = ~state.down
     reached = np.cumsum(state.cost[order])
@@ -91,7 +165,7 @@ def _integrated(state: State, model: FidelityModel, problem: TimeIndexedKnapsack
     return total
 
 
-class TasksInSums:
+class AggregatedTaskPolicy:
     """The policy that orders all tasks (:func:`plan_order`) and follows the order; a new one for every schedule.
 
     It orders at step 0 and whenever tasks fail anew.
@@ -103,7 +177,7 @@ class TasksInSums:
         self._order: IntArray = np.zeros(0, dtype=np.int64)
         self._down: BoolArray | None = None
 
-    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+    def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return the next tasks of the order that fit in sum; what is left begins those after them one by one."""
         plan: FidelityPlan | None = None
         if state.step == 0 or self._model is None:

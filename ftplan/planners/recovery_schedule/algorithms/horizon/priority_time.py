@@ -12,21 +12,23 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_bound import step_bounds
+from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import (
+    TimeIndexedKnapsack,
+    step_bounds,
+    time_indexed,
+)
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import (
     single_step_bounds,
     solve_time_indexed,
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.schedule.by_queries import tasks_in_order
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState, tasks_in_order
 
 _log = logging.getLogger(__name__)
 
 #: Shares of the time left: for the step-by-step plan, the bounds, the search, the bounds of single steps.
 STEP_BY_STEP, BOUNDS, SEARCH, ALONE = 0.3, 0.3, 0.5, 0.6
-#: Entries of (query, bundle) times steps up to which a proof takes the place of the search.
+#: Entries of (query, element) times steps up to which a proof takes the place of the search.
 FEW_ENTRIES = 1_000
 
 
@@ -114,7 +116,7 @@ def step_by_step(
     return step, bound
 
 
-class QueriesInSums:
+class AggregatedQueryPolicy:
     """The policy that plans the whole repair (:func:`plan_horizon`) and keeps to it; a new one for every schedule.
 
     It plans at step 0 and after whatever it did not foresee: tasks that fail anew, or tasks of an earlier step that
@@ -128,7 +130,7 @@ class QueriesInSums:
         self._urgency: dict[int, float] = {}  # the order within a step, largest first
         self._down: BoolArray | None = None
 
-    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+    def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return the tasks of the queries that are due."""
         names = state.queries.query.tolist()
         plan: HorizonPlan | None = None
@@ -151,7 +153,7 @@ class QueriesInSums:
         note = f"planned {plan.value:.6g}, bound {plan.bound:.6g}, step by step {plan.myopic_value:.6g} priority × s"
         return replace(decision, bound=plan.step_bound, note=note)
 
-    def _surprised(self, state: State) -> bool:
+    def _surprised(self, state: StepState) -> bool:
         """Return whether the plan does not fit what is down now."""
         if state.step == 0 or self._down is None or bool((state.down & ~self._down).any()):
             return True

@@ -1,4 +1,7 @@
-"""A whole repair as one choice: which query shall be whole by which step, where cores arrive step by step."""
+"""A whole repair as one choice: which query shall be whole by which step, where cores arrive step by step.
+
+No schedule beats the best bound of each step (:func:`step_bounds`), summed over the time for which it counts.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,55 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.fillable import fillable
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, fitting, residual
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import (
+    bounds_by_capacity,
+    parametric_selections,
+)
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
+
+
+def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budget) -> FloatArray:
+    """Return an upper bound on the priority whole by each step, for given capacities, shape (K,).
+
+    Queries that fit into none of them, or on no node, are left out. Rounded down where all priorities are whole
+    numbers, since their sums are too.
+    """
+    last = float(capacity.max(initial=0.0))
+    possible, _ = residual(problem.knapsack, problem.release < problem.steps, problem.knapsack.weight, last)
+    _, small = fitting(possible)
+    if small.queries == 0:
+        return np.zeros(len(capacity))
+    limit = capacity + ROUNDING * np.maximum(1.0, np.abs(capacity))
+    most = np.minimum(bounds_by_capacity(parametric_selections(small, limit, budget), limit), small.priority.sum())
+    whole = bool(np.all(small.priority == np.floor(small.priority)))
+    return np.asarray(np.floor(most + 1e-6) if whole else most, dtype=np.float64)
+
+
+def capacity_with_failures(state: StepState, times: FloatArray) -> FloatArray:
+    """Return the most cores that can ever serve what is down now by some times, shape (K,).
+
+    All room of every node, for tasks of any size, and the cores that tasks free which fail by themselves, from the
+    step before on.
+    """
+    problem = state.problem
+    at_s, room = expected_arrivals(state)
+    capacity = state.capacity + np.cumsum(np.bincount(np.searchsorted(times, at_s), room, minlength=len(times)))
+    for failure in problem.failures:
+        if failure.at_s >= state.at_s:
+            running = failure.tasks[~problem.failed[failure.tasks]]
+            step_before = max(0, int(np.searchsorted(times, failure.at_s, side="right")) - 1)
+            capacity[step_before:] += problem.cost[running].sum()
+    return np.asarray(capacity + ROUNDING * np.maximum(1.0, capacity), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class TimeIndexedKnapsack:
-    """K steps over Q queries and B bundles; what is recovered by one step stays recovered by the later ones.
+    """K steps over Q queries and B elements; what is recovered by one step stays recovered by the later ones.
 
-    A solution gives each query its step, K for never. By step k the bundles of all queries that are whole by then must
+    A solution gives each query its step, K for never. By step k the elements of all queries that are whole by then must
     fit into ``capacity[k]``, all cores so far. A query that is whole from step k on gains ``gain[k]`` seconds before
     the horizon for each unit of priority.
     """
@@ -35,7 +77,7 @@ class TimeIndexedKnapsack:
 
     @property
     def entries(self) -> int:
-        """Number of (query, bundle) pairs."""
+        """Number of (query, element) pairs."""
         return len(self.knapsack.member)
 
     @property
@@ -57,8 +99,8 @@ class TimeIndexedKnapsack:
         return float(self.knapsack.priority.sum()) * (float(self.gain[0]) + self.waits_s) - gained
 
     def first(self, step: IntArray) -> IntArray:
-        """Return the step by which each bundle must be back, K for never, shape (B,)."""
-        first = np.full(self.knapsack.bundles, self.steps, dtype=np.int64)
+        """Return the step by which each element must be back, K for never, shape (B,)."""
+        first = np.full(self.knapsack.elements, self.steps, dtype=np.int64)
         np.minimum.at(first, self.knapsack.member, step[self.knapsack.row])
         return first
 
@@ -72,7 +114,7 @@ class TimeIndexedKnapsack:
         return bool(np.all(self.used(step) <= self.limit) and np.all(step >= self.release))
 
     def completed(self, step: IntArray) -> IntArray:
-        """Return *step* with every query as early as its bundles are back anyway."""
+        """Return *step* with every query as early as its elements are back anyway."""
         first = np.where(self.knapsack.weight > 0.0, self.first(step), 0)
         latest = self.release.copy()
         np.maximum.at(latest, self.knapsack.row, first[self.knapsack.member])
@@ -91,7 +133,7 @@ class TimeIndexedKnapsack:
         return replace(self.knapsack, weight=weight, capacity=room)
 
 
-def expected_arrivals(state: State) -> tuple[FloatArray, FloatArray]:
+def expected_arrivals(state: StepState) -> tuple[FloatArray, FloatArray]:
     """Return when nodes arrive before the horizon, and the cores that each has."""
     problem = state.problem
     coming = [event for event in state.coming if event.at_s < problem.horizon_s]
@@ -99,7 +141,7 @@ def expected_arrivals(state: State) -> tuple[FloatArray, FloatArray]:
     return np.array([event.at_s for event in coming], dtype=np.float64), room
 
 
-def time_indexed(state: State, *, parallel: bool = False) -> tuple[TimeIndexedKnapsack, FloatArray]:
+def time_indexed(state: StepState, *, parallel: bool = False) -> tuple[TimeIndexedKnapsack, FloatArray]:
     """Return the repair from a step on, and the time of each of its steps, shape (K,).
 
     Cores are counted for all nodes together: what fits in sum may still not fit node by node. Each node counts with
@@ -130,7 +172,7 @@ def time_indexed(state: State, *, parallel: bool = False) -> tuple[TimeIndexedKn
     ), times
 
 
-def _back_s(state: State, times: FloatArray) -> FloatArray:
+def _back_s(state: StepState, times: FloatArray) -> FloatArray:
     """Return when what is started by each step has caught up at the earliest, shape (K,).
 
     Tasks that fail later on have less to catch up with.
@@ -142,7 +184,7 @@ def _back_s(state: State, times: FloatArray) -> FloatArray:
     return np.asarray(ready + replay_s + catch_up * (ready - down_s), dtype=np.float64)
 
 
-def _release(state: State, room: FloatArray, at: IntArray, steps: int, parallel: bool) -> IntArray:
+def _release(state: StepState, room: FloatArray, at: IntArray, steps: int, parallel: bool) -> IntArray:
     """Return the first step with a node large enough for each task of a query, shape (Q,)."""
     queries = state.queries
     largest = np.zeros(steps)

@@ -1,4 +1,4 @@
-"""What is certain of a repair whatever is planned, to somebody who knows every failure that is stated."""
+"""What is certain of a repair whatever is planned, to a clairvoyant who knows every failure that is stated."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.recovery_schedule.algorithms.repair.rollbacks import Rollbacks
-from ftplan.planners.recovery_schedule.algorithms.schedule.decision_points import decision_points
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import RecoveryProblem, decision_points
 
 #: Pairs of task and host up to which each is looked at.
 MOST_CELLS = 2_000_000
@@ -42,7 +41,7 @@ class Epoch:
 
 
 @dataclass(frozen=True, eq=False)
-class Foreseen:
+class ClairvoyantRepair:
     """A repair with all failures known: the tasks that ever fail and that a query needs, and where they can go.
 
     With ``problem.may_pause`` also the running tasks that may give way, whose cores count as room.
@@ -160,9 +159,9 @@ class Foreseen:
         return np.asarray(np.maximum(ready, down_s))
 
 
-def foreseen(problem: RecoveryProblem, parallel: bool = False) -> Foreseen:
+def clairvoyant_repair(problem: RecoveryProblem, parallel: bool = False) -> ClairvoyantRepair:
     """Return what is certain of a repair. Cost O(failures · tasks)."""
-    walk = _Walk(problem)
+    walk = _EpochWalk(problem)
     may_stop = _may_stop(problem, walk.ever) if problem.may_pause else np.zeros_like(problem.failed)
     queries = failed_queries(problem.graph, walk.ever | may_stop)
     task = queries.task
@@ -177,7 +176,7 @@ def foreseen(problem: RecoveryProblem, parallel: bool = False) -> Foreseen:
         spare = problem.standby >= 0
         np.add.at(extra, problem.standby[spare], problem.cost[spare])
     epochs = tuple(walk.epochs(queries, grain, may_stop, extra))
-    return Foreseen(
+    return ClairvoyantRepair(
         problem=problem,
         parallel=parallel,
         queries=queries,
@@ -202,7 +201,7 @@ def _may_stop(problem: RecoveryProblem, ever: BoolArray) -> BoolArray:
     return np.asarray(~graph.upstream(high))
 
 
-class _Walk:
+class _EpochWalk:
     """Failures and arrivals in the order of time, with nothing recovered."""
 
     def __init__(self, problem: RecoveryProblem) -> None:

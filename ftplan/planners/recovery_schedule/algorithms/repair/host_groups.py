@@ -1,4 +1,4 @@
-"""Hosts that a program takes together, as one that grows when more of them arrive."""
+"""Interchangeable hosts and tasks; hosts that a program takes together, as one that grows when more arrive."""
 
 from __future__ import annotations
 
@@ -10,7 +10,30 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.fillable import fillable
-from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch, Foreseen
+from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair, Epoch
+from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance
+
+
+def interchangeable_hosts(instance: RepairInstance) -> list[int]:
+    """Return of each host the first that is like it: there as early, with as much room, lanes and state. Shape (H,)."""
+    pooled = [host < instance.pooled for host in range(len(instance.host))]
+    seconds = instance.seconds
+    look = [
+        (float(there), float(room), shares, *sorted(lanes), *seconds[:, host].tolist())
+        for host, (there, room, shares, lanes) in enumerate(
+            zip(instance.there_s, instance.room, pooled, instance.lanes.tolist(), strict=True)
+        )
+    ]
+    first: dict[tuple[float, ...], int] = {}
+    return [first.setdefault(own, host) for host, own in enumerate(look)]
+
+
+def kinds_of_task(instance: RepairInstance) -> list[tuple[float, ...]]:
+    """Return of each task what tasks that can take its place have too, the same queries among it. Shape (J,)."""
+    own = (instance.bundle, instance.cost, instance.noticed_s, instance.down_s, instance.replay_s, instance.catch_up)
+    seconds = instance.seconds
+    return [(*(float(values[t]) for values in own), *seconds[t].tolist()) for t in range(len(instance.task))]
+
 
 #: Pairs of task and group at most; with fewer groups more is taken together and the bound is weaker.
 MOST_PAIRS = 600
@@ -20,7 +43,7 @@ MOST_PAIRS = 600
 class HostGroups:
     """Hosts by group: those of one group fail at the same time or never, and share the pool or do not; G groups."""
 
-    repair: Foreseen
+    repair: ClairvoyantRepair
     members: tuple[IntArray, ...]  # (G,) hosts of each
 
     def alone(self, group: int) -> bool:
@@ -69,7 +92,7 @@ class HostGroups:
         return float(self.repair.problem.restores_at_once * np.maximum(until_s - from_s, 0.0).sum())
 
 
-def host_groups(repair: Foreseen) -> HostGroups:
+def host_groups(repair: ClairvoyantRepair) -> HostGroups:
     """Return each host that can ever run a task by itself, or some together, in the order of their arrival."""
     used = np.zeros(len(repair.there_s), dtype=np.bool_)
     fate = np.full(len(used), len(repair.epochs))  # the epoch in which it no longer lives

@@ -11,7 +11,7 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.measures.downtimes import whole_from
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
 #: In place of a host: the task is not started.
 NOWHERE = -1
@@ -108,7 +108,7 @@ def nothing_started(instance: RepairInstance) -> RepairPlacement:
     return RepairPlacement(np.full(tasks, NOWHERE, dtype=np.int64), np.arange(tasks), np.zeros(tasks))
 
 
-def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
+def instance_of(state: StepState, prefetch: bool = True) -> RepairInstance:
     """Return what is left of a repair as a policy sees it at a step. Cost O(tasks + hosts + copies)."""
     problem, queries = state.problem, state.queries
     task = queries.task
@@ -162,7 +162,7 @@ def instance_of(state: State, prefetch: bool = True) -> RepairInstance:
     )
 
 
-def _floor(state: State) -> FloatArray:
+def _floor(state: StepState) -> FloatArray:
     """Return when all that runs upstream of each query has caught up, shape (Q,)."""
     caught_up = np.where(state.down, 0.0, state.caught_up)
     latest = whole_from(state.problem.graph, caught_up)

@@ -1,25 +1,92 @@
-"""The two objectives over time, each with its search, its models and its bound."""
+"""The two objectives over time, each with its search, models and bound; and how a named planner answers them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from ftplan.model.measures.fidelity import FidelityModel, fidelity_model
 from ftplan.model.rates import rates
+from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.best import repair_bound
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.pausing import all_stopped, loss_with_pauses
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.interval_model import solve_intervals
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import (
+    all_stopped,
+    loss_with_pauses,
+    repair_bound,
+)
+from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import fidelity_repair_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.search import FidelityGains, gains_of
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
-from ftplan.planners.recovery_schedule.algorithms.repair.method import Limit, OverTime, Solved
+from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.repair.search.order_search import search_orders
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Policy
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryObjective, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What a named planner does: ``step`` decides step by step, ``alone`` in its place where it is no solver.
+
+    A policy alone is what it is; all others go on from list schedules. ``few`` goes through all placements where these
+    are few, ``search`` improves the best start by local search, ``model`` by an exact model where that is small enough.
+    """
+
+    step: StepSolver
+    alone: Policy | None = None
+    few: bool = False
+    search: bool = False
+    model: bool = False
+
+
+class Solved(NamedTuple):
+    """A placement, the most that any is worth as far as that is proved, and whether this is the best."""
+
+    placement: RepairPlacement
+    most: float | None = None
+    optimal: bool = False
+
+
+class Limit(NamedTuple):
+    """The most that any schedule is worth, and the stairs of the priority that can be whole: times, and most then."""
+
+    most: float
+    stairs: tuple[FloatArray, FloatArray] | None = None
+
+
+class ObjectiveOverTime(Protocol):
+    """An objective over time: how schedules and placements are judged, and who improves and bounds them.
+
+    Worth is the objective, or minus the objective where less is better.
+    """
+
+    def of_schedule(self, schedule: Schedule) -> float:
+        """Return what a finished schedule is worth."""
+
+    def of_placement(self, instance: RepairInstance, placement: RepairPlacement) -> float:
+        """Return what a placement is worth, at step 0 the same as its schedule where nothing fails later."""
+
+    def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
+        """Return a list schedule."""
+
+    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
+        """Return the best of all placements where they are few."""
+
+    def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
+        """Return a placement that is no worse than the start."""
+
+    def modelled(
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+    ) -> Solved:
+        """Return what an exact model makes of a start, at step 0."""
+
+    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+        """Return what no schedule exceeds, whatever the failures stated for later; None where that is not known."""
+
 
 #: Share of the time left, and seconds where nobody says, in which sets of tasks are written out that add to fidelity.
 SETS, UNHURRIED_S = 0.2, 1.0
@@ -115,7 +182,7 @@ class FidelityTime:
         return Limit(bound.value)
 
 
-def objective_of(problem: RecoveryProblem, name: RecoveryObjective) -> OverTime:
+def objective_of(problem: RecoveryProblem, name: RecoveryObjective) -> ObjectiveOverTime:
     """Return the objective over time of this name."""
     if name == "priority-time":
         return PriorityTime(problem)

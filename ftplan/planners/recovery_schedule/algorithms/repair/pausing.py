@@ -13,15 +13,15 @@ from ftplan.model.measures.downtimes import whole_from
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
+from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairInstance,
     RepairPlacement,
     instance_of,
     value,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, RepairSolver, WholeRepair
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, RepairSolver, WholeRepairPolicy
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
 #: Queries that may give way, all sets of which are tried, and partial placements that are looked at for each of them.
 FEW_QUERIES, FEW_VISITED = 6, 3_000
@@ -34,7 +34,7 @@ WITHOUT, LOOKING = 0.4, 0.6
 QuickSolver = Callable[[RepairInstance], RepairPlacement]
 
 
-class PausingRepair(WholeRepair):
+class PausingRepair(WholeRepairPolicy):
     """Plans the whole repair, and who gives way for it; a new one for each schedule.
 
     *quick* judges who should, *solver* makes the plan of it.
@@ -44,7 +44,7 @@ class PausingRepair(WholeRepair):
         super().__init__(solver, prefetch)
         self._quick = quick
 
-    def plan(self, state: State, budget: Budget, seed: int) -> RepairPlan:
+    def plan(self, state: StepState, budget: Budget, seed: int) -> RepairPlan:
         """Return what to do from this step on."""
         if not (state.may_pause.any() or state.may_drop.any()):
             return super().plan(state, budget, seed)
@@ -52,7 +52,7 @@ class PausingRepair(WholeRepair):
 
 
 def plan_with_pauses(
-    state: State, solver: RepairSolver, quick: QuickSolver, prefetch: bool, budget: Budget, seed: int
+    state: StepState, solver: RepairSolver, quick: QuickSolver, prefetch: bool, budget: Budget, seed: int
 ) -> RepairPlan:
     """Return a plan in which running queries of less priority than a failed one may give way; never worse than without.
 
@@ -68,7 +68,7 @@ def plan_with_pauses(
     best = _Trial.of(state, RepairPlan(instance, solver(instance, part, seed)))
     budget.cut |= part.cut
     part = budget.part(LOOKING)
-    found = _Candidates(state, quick, prefetch, part).best(best)
+    found = _PauseCandidates(state, quick, prefetch, part).best(best)
     budget.cut |= part.cut
     if found is best:
         return best.plan
@@ -77,7 +77,7 @@ def plan_with_pauses(
     return min((found, _Trial.of(state, _needed(state, solved, prefetch))), key=lambda trial: trial.key).plan
 
 
-def as_if_paused(state: State, prefetch: bool = True) -> RepairInstance:
+def as_if_paused(state: StepState, prefetch: bool = True) -> RepairInstance:
     """Return a repair that loses no more than this one with any pauses at this step: bounds of it are bounds with them.
 
     All that may give way has, and comes back where it stood as if it had never stopped, also on a node that runs more
@@ -93,7 +93,7 @@ def as_if_paused(state: State, prefetch: bool = True) -> RepairInstance:
     return replace(instance, replay_s=instance.replay_s - early, room=room)
 
 
-def freed(state: State) -> FloatArray:
+def freed(state: StepState) -> FloatArray:
     """Return the cores of all that may give way at a step, by the host that they leave, shape (H,)."""
     cores = np.zeros(len(state.free))
     np.add.at(cores, state.home[state.may_pause], state.cost[state.may_pause])
@@ -101,7 +101,7 @@ def freed(state: State) -> FloatArray:
     return cores
 
 
-def _with_room(state: State, prefetch: bool) -> RepairInstance:
+def _with_room(state: StepState, prefetch: bool) -> RepairInstance:
     """Return the repair with the cores of all that may give way."""
     instance = instance_of(state, prefetch)
     cores = freed(state)
@@ -118,7 +118,7 @@ class _Trial:
     loss: float
 
     @staticmethod
-    def of(state: State, plan: RepairPlan) -> _Trial:
+    def of(state: StepState, plan: RepairPlan) -> _Trial:
         """Return what a plan loses."""
         after = state.after_pause(plan.pause, plan.pause_standby) if plan.pause else state
         return _Trial(plan, value(plan.instance, plan.placement) + _behind(after))
@@ -130,7 +130,7 @@ class _Trial:
         return float(f"{self.loss:.12g}"), len(pauses), pauses
 
 
-def _behind(state: State) -> float:
+def _behind(state: StepState) -> float:
     """Return what queries lose that run and have still to catch up, in priority × seconds from now on."""
     graph, horizon_s = state.problem.graph, state.problem.horizon_s
     up_s = whole_from(graph, np.where(state.down, np.inf, state.caught_up))[graph.output]
@@ -138,10 +138,10 @@ def _behind(state: State) -> float:
     return float(graph.per_task("priority")[graph.output] @ late)
 
 
-class _Candidates:
+class _PauseCandidates:
     """The queries that may give way, and the sets of them that have been tried."""
 
-    def __init__(self, state: State, quick: QuickSolver, prefetch: bool, budget: Budget) -> None:
+    def __init__(self, state: StepState, quick: QuickSolver, prefetch: bool, budget: Budget) -> None:
         self._state, self._quick, self._prefetch, self._budget = state, quick, prefetch, budget
         self._running: FailedQueries = failed_queries(state.problem.graph, state.may_pause)
         self._standbys = np.flatnonzero(state.may_drop).tolist()
@@ -212,7 +212,7 @@ class _Candidates:
         return _Trial.of(state, _needed(state, plan, self._prefetch))
 
 
-def _needed(state: State, plan: RepairPlan, prefetch: bool) -> RepairPlan:
+def _needed(state: StepState, plan: RepairPlan, prefetch: bool) -> RepairPlan:
     """Return the same plan without the pauses that it does not need.
 
     Tasks that start again at once where they stood go on; standbys, and tasks that do not come back, stay where there
@@ -220,7 +220,7 @@ def _needed(state: State, plan: RepairPlan, prefetch: bool) -> RepairPlan:
     """
     instance, placement = plan.instance, plan.placement
     after = state.after_pause(plan.pause, plan.pause_standby)
-    room = _Room(after.free.copy(), after.pool, np.zeros(len(after.free)), state.problem.live_hosts)
+    room = _FreedRoom(after.free.copy(), after.pool, np.zeros(len(after.free)), state.problem.live_hosts)
     on = placement.host >= 0
     np.add.at(room.used, instance.host[placement.host[on]], instance.cost[on])
     at_s = np.full(len(on), np.inf)
@@ -245,7 +245,7 @@ def _needed(state: State, plan: RepairPlan, prefetch: bool) -> RepairPlan:
 
 
 @dataclass(slots=True)
-class _Room:
+class _FreedRoom:
     """Cores that are free on each host, and those of them that are used by what is placed."""
 
     free: FloatArray
@@ -277,7 +277,7 @@ def _enough(used: float, free: float) -> bool:
 
 
 def _with_pauses(
-    state: State, plan: RepairPlan, pause: tuple[int, ...], pause_standby: tuple[int, ...], prefetch: bool
+    state: StepState, plan: RepairPlan, pause: tuple[int, ...], pause_standby: tuple[int, ...], prefetch: bool
 ) -> RepairPlan:
     """Return a plan in which less gives way: its tasks go where they went."""
     instance = instance_of(state.after_pause(pause, pause_standby), prefetch)

@@ -15,8 +15,9 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairPlacement,
     instance_of,
 )
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Schedule, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
+from ftplan.planners.recovery_schedule.schedule import Schedule
 
 #: Plans what is left of a repair.
 RepairSolver = Callable[[RepairInstance, Budget, int], RepairPlacement]
@@ -32,7 +33,7 @@ class RepairPlan:
     pause_standby: tuple[int, ...] = ()
 
 
-class WholeRepair:
+class WholeRepairPolicy:
     """Plans with a solver at step 0 and whenever something fails anew, and starts what is due; a new one for each run.
 
     What has been started stays where it is.
@@ -40,10 +41,10 @@ class WholeRepair:
 
     def __init__(self, solver: RepairSolver, prefetch: bool = True) -> None:
         self._solver, self._prefetch = solver, prefetch
-        self._due: list[tuple[float, Assignment]] = []  # by the time of the step, in the order of restores
+        self._due: list[tuple[float, StepAssignment]] = []  # by the time of the step, in the order of restores
         self._known: tuple[BoolArray, BoolArray] | None = None  # tasks that are down, hosts that are there
 
-    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+    def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return the tasks that are due, each with its node, in the order in which they are restored."""
         pause: tuple[int, ...] = ()
         pause_standby: tuple[int, ...] = ()
@@ -60,12 +61,12 @@ class WholeRepair:
         tasks = np.array([item.task for item in now], dtype=np.int64)
         return Decision(tasks, placed=now, pause=pause, pause_standby=pause_standby)
 
-    def plan(self, state: State, budget: Budget, seed: int) -> RepairPlan:
+    def plan(self, state: StepState, budget: Budget, seed: int) -> RepairPlan:
         """Return what to do from this step on."""
         instance = instance_of(state, self._prefetch)
         return RepairPlan(instance, self._solver(instance, budget, seed))
 
-    def _upset(self, state: State) -> bool:
+    def _upset(self, state: StepState) -> bool:
         """Return whether a task or a host is gone that the plan counted on."""
         if self._known is None:
             return True
@@ -73,19 +74,19 @@ class WholeRepair:
         return bool((state.down & ~down).any() or (there & ~state.there).any())
 
 
-class Following:
+class FollowingPolicy:
     """Keeps to a finished schedule before a time, and plans with a solver from then on; a new one for each schedule."""
 
     def __init__(self, schedule: Schedule, until_s: float, solver: RepairSolver, prefetch: bool = True) -> None:
         self._schedule, self._until_s = schedule, until_s
-        self._then = WholeRepair(solver, prefetch)
+        self._then = WholeRepairPolicy(solver, prefetch)
 
-    def __call__(self, state: State, budget: Budget, seed: int) -> Decision:
+    def __call__(self, state: StepState, budget: Budget, seed: int) -> Decision:
         """Return what the schedule does at this step, or what is due."""
         if state.at_s >= self._until_s:
             return self._then(state, budget, seed)
         step = self._schedule.steps[state.step]
-        placed = tuple(Assignment(item.task, item.host, item.cpu, item.key_groups) for item in step.recover)
+        placed = tuple(StepAssignment(item.task, item.host, item.cpu, item.key_groups) for item in step.recover)
         return Decision(
             np.array([item.task for item in placed], dtype=np.int64),
             placed=placed,
@@ -94,11 +95,11 @@ class Following:
         )
 
 
-def due(instance: RepairInstance, placement: RepairPlacement) -> list[tuple[float, Assignment]]:
+def due(instance: RepairInstance, placement: RepairPlacement) -> list[tuple[float, StepAssignment]]:
     """Return what is started when, in the order of restores."""
     at_s = np.append(instance.there_s, np.inf)[placement.host] if placement.step_s is None else placement.step_s
     return [
-        (float(at_s[j]), Assignment(int(instance.task[j]), int(instance.host[host]), float(instance.cost[j])))
+        (float(at_s[j]), StepAssignment(int(instance.task[j]), int(instance.host[host]), float(instance.cost[j])))
         for j in placement.order.tolist()
         if (host := int(placement.host[j])) != NOWHERE
     ]

@@ -12,8 +12,8 @@ import numpy as np
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import now
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Downtime, Schedule
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Downtime, Schedule
 
 #: Numbers that are held at once for each of restores and downtimes times samples.
 CELLS = 500_000

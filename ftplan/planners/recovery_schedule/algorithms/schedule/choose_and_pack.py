@@ -19,8 +19,8 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.exact_packing import 
     solve_packing,
     whole_size,
 )
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment, ResidualCapacity
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import State
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import ResidualCapacity, StepAssignment
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
 #: Bundles up to which all sets of them are looked at, and the deterministic work of the solver for more.
 MOST_BUNDLES, WORK = 12, 8.0
@@ -28,7 +28,9 @@ MOST_BUNDLES, WORK = 12, 8.0
 PARTS = 1e4
 
 
-def choose_and_pack(state: State, residual: ResidualCapacity, seconds: float) -> tuple[list[Assignment], float | None]:
+def choose_and_pack(
+    state: StepState, residual: ResidualCapacity, seconds: float
+) -> tuple[list[StepAssignment], float | None]:
     """Return the queries of largest priority that can be placed whole, as assignments, with the proven bound on it.
 
     maximise Σ priority z over queries, z <= bundle y, Σ over nodes of use[t, n] = y for each task t of the bundle, and
@@ -76,8 +78,8 @@ def choose_and_pack(state: State, residual: ResidualCapacity, seconds: float) ->
 
 
 def _by_search(
-    state: State, bins: Bins, open_bundles: BoolArray, open_queries: BoolArray
-) -> tuple[list[Assignment], float]:
+    state: StepState, bins: Bins, open_bundles: BoolArray, open_queries: BoolArray
+) -> tuple[list[StepAssignment], float]:
     """Return what :func:`choose_and_pack` does, proven best, for few tasks."""
     queries = state.queries
     bundles = np.flatnonzero(open_bundles).tolist()
@@ -88,7 +90,7 @@ def _by_search(
     sizes = [[whole_size(float(state.cost[task])) for task in own] for own in tasks]
     value, chosen, hosts = best_that_fits(bins, needs, state.priority[open_], sizes)
     kept = [task for place, own in enumerate(tasks) if chosen >> place & 1 for task in own]
-    return [Assignment(task, host, float(state.cost[task])) for task, host in zip(kept, hosts, strict=True)], value
+    return [StepAssignment(task, host, float(state.cost[task])) for task, host in zip(kept, hosts, strict=True)], value
 
 
 def best_that_fits(
@@ -126,7 +128,7 @@ def best_that_fits(
     return 0.0, 0, []
 
 
-def _possible(state: State) -> tuple[BoolArray, BoolArray]:
+def _possible(state: StepState) -> tuple[BoolArray, BoolArray]:
     """Return the bundles and queries without a task that fits on no node, shapes (bundles,) and (Q,)."""
     queries = state.queries
     shut = np.zeros(queries.bundles, dtype=np.bool_)

@@ -11,29 +11,20 @@ import numpy as np
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Objective, Status, Warn
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.recovery_schedule.algorithms.knapsack.fractional_bound import fractional_bound
-from ftplan.planners.recovery_schedule.algorithms.schedule.decision_points import DecisionPoint, decision_points
-from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog
+from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import fractional_bound
+from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog, no_query_returns, unrecovered
 from ftplan.planners.recovery_schedule.algorithms.schedule.packing import (
     Deadline,
-    Packing,
+    StepClock,
+    StepPacking,
     begun_early,
     pack,
     pack_prefetch,
 )
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import (
-    Decision,
-    Pause,
-    Policy,
-    Restore,
-    Schedule,
-    State,
-    Step,
-)
-from ftplan.planners.recovery_schedule.algorithms.schedule.step_clock import StepClock
-from ftplan.planners.recovery_schedule.algorithms.schedule.unrecovered import no_query_returns, unrecovered
-from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import DecisionPoint, RecoveryOptions, RecoveryProblem, decision_points
+from ftplan.planners.recovery_schedule.schedule import Pause, Restore, Schedule, ScheduleStep
 from ftplan.planners.result import Result
 
 _log = logging.getLogger(__name__)
@@ -59,7 +50,7 @@ def construct_schedule(
     restored that much.
 
     Steps for which the time does not last recover nothing. With *until_s*, a time of ``budget.now``, the schedule is a
-    yardstick (:class:`StepClock`): either whole by then or not made at all (``no-plan-in-time``).
+    baseline (:class:`StepClock`): either whole by then or not made at all (``no-plan-in-time``).
     """
     points = decision_points(problem)
     clock = StepClock(options, len(points), until_s)
@@ -67,11 +58,11 @@ def construct_schedule(
     left_out = False
     for number, point in enumerate(points):
         late = clock.late()
-        if late and clock.yardstick:
+        if late and clock.baseline:
             break
         construction.apply(point)
         if late and number > 0:
-            left_out |= construction.pass_over(point)
+            left_out |= construction.add_empty_step(point)
             continue
         coming = tuple(arrival for later in points[number + 1 :] for arrival in later.arrivals)
         state = construction.repair.observe(number, point.at_s, construction.queries, coming)
@@ -80,10 +71,10 @@ def construct_schedule(
             with clock.choosing(number) as budget:
                 decision = policy(state, budget, options.seed)
         with clock.placing(number) as deadline:
-            construction.carry_out(state, decision, point, deadline)
+            construction.add_step(state, decision, point, deadline)
         if decision.note:
             _log.info("step %d: %s", number, decision.note)
-    if clock.yardstick and clock.late():
+    if clock.baseline and clock.late():
         return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
     clock.budget.cut |= left_out
     result = construction.result(clock.budget.warnings(), left_out, partly)
@@ -95,7 +86,7 @@ def nothing_recovered(problem: RecoveryProblem) -> Schedule:
     construction = _Construction(problem, RecoveryOptions(time_limit_s=0.0))
     for point in decision_points(problem):
         construction.apply(point)
-        construction.pass_over(point)
+        construction.add_empty_step(point)
     return construction.schedule()
 
 
@@ -108,7 +99,7 @@ class _Construction:
         self.repair = RepairState(problem, options.parallel_recovery)
         self.queries = failed_queries(problem.graph, self.repair.down)
         self._downtimes = DowntimeLog(problem, self.queries)
-        self._steps: list[Step] = []
+        self._steps: list[ScheduleStep] = []
         self._warnings: list[Warn] = []
         self._struck = False  # whether tasks failed just before the step
         self._rolled_back: tuple[Restore, ...] = ()
@@ -152,20 +143,20 @@ class _Construction:
             self._again, self._rolled_back = again, rolled_back
         return pauses
 
-    def pass_over(self, point: DecisionPoint) -> bool:
+    def add_empty_step(self, point: DecisionPoint) -> bool:
         """Add a step that recovers nothing, whose bound counts all that is down; return whether anything is."""
         most = float(self._priority[self.queries.query].sum())
-        self._add(point, self.repair.capacity, most, restored=self._again, sure=self._again)
+        self._add(point, self.repair.capacity, most)
         return bool(self.queries.queries)
 
-    def carry_out(self, state: State, decision: Decision, point: DecisionPoint, deadline: Deadline) -> None:
+    def add_step(self, state: StepState, decision: Decision, point: DecisionPoint, deadline: Deadline) -> None:
         """Add a step: pause and place what a policy chose, and begin the next query with what is left."""
         capacity, pauses = state.capacity, self._pause(decision, state.at_s)
         if pauses:
             coming = state.coming
             state = self.repair.observe(state.step, state.at_s, self.queries, coming)
         if decision.placed is not None:
-            packing = Packing(list(decision.placed))
+            packing = StepPacking(list(decision.placed))
             recover = self.repair.recover(packing.placed, state.at_s, begun_early(state, packing.placed))
         else:
             packing = pack(state, decision, self.repair, deadline)
@@ -180,7 +171,7 @@ class _Construction:
             bound = fractional_bound(state.knapsack()) if state.queries.queries else 0.0
         if packing.bound is not None:
             bound = min(bound, packing.bound)
-        self._add(point, capacity, bound, recover, [*self._again, *restored], pauses, self._again)
+        self._add(point, capacity, bound, recover, restored, pauses)
         self._warnings += packing.warnings
 
     def _add(
@@ -191,11 +182,11 @@ class _Construction:
         recover: Sequence[Restore] = (),
         restored: Sequence[tuple[int, float]] = (),
         pause: tuple[Pause, ...] = (),
-        sure: Sequence[tuple[int, float]] = (),
     ) -> None:
-        """Add a step; *sure* are those of *restored* that any decision would have."""
-        bound += float(sum(self._priority[query] for query, _ in sure))
-        step = Step(
+        """Add a step; any decision has the queries that are restored again, besides those that it *restored*."""
+        bound += float(sum(self._priority[query] for query, _ in self._again))
+        restored = [*self._again, *restored]
+        step = ScheduleStep(
             at_s=point.at_s,
             trigger=point.trigger(self._problem),
             capacity=capacity,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment, ResidualCapacity
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import ResidualCapacity, StepAssignment
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -97,7 +97,7 @@ def whole_room(room: float) -> int:
 
 def pack_exactly(
     tasks: Sequence[int], cost: FloatArray, residual: ResidualCapacity, seconds: float
-) -> list[Assignment] | None:
+) -> list[StepAssignment] | None:
     """Return a packing of all tasks, None where there is none or the problem is too large for about *seconds*."""
     hosts = np.flatnonzero(residual.room > 0.0).tolist()
     if len(tasks) * len(hosts) > PAIRS or residual.splittable or not hosts:
@@ -106,7 +106,7 @@ def pack_exactly(
         with suppress(SearchLimitReached):
             chosen = Bins(residual, hosts).pack([whole_size(float(cost[task])) for task in tasks])
             pairs = zip(tasks, chosen or (), strict=False)
-            return None if chosen is None else [Assignment(task, host, float(cost[task])) for task, host in pairs]
+            return None if chosen is None else [StepAssignment(task, host, float(cost[task])) for task, host in pairs]
     if seconds <= len(tasks) * len(hosts) * HANDING_S:
         return None
     from ortools.sat.python import cp_model
@@ -146,6 +146,6 @@ def solve_packing(model: cp_model.CpModel, work: float, seconds: float, seed: in
 
 def chosen_placements(
     solver: cp_model.CpSolver, use: Mapping[tuple[int, int], Any], cost: FloatArray
-) -> list[Assignment]:
+) -> list[StepAssignment]:
     """Return the placements of a solution."""
-    return [Assignment(task, host, float(cost[task])) for (task, host), used in use.items() if solver.value(used)]
+    return [StepAssignment(task, host, float(cost[task])) for (task, host), used in use.items() if solver.value(used)]

@@ -18,7 +18,7 @@ LOOK_EVERY = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class StepAssignment:
     """A task on a host: the whole of it, or the key groups ``[first, last]``."""
 
     task: int
@@ -48,7 +48,7 @@ class ResidualCapacity:
         """Cores of the largest task that may fit: no limit where tasks are split."""
         return np.inf if self.splittable else float(self.room.max(initial=0.0))
 
-    def after(self, placed: Iterable[Assignment]) -> ResidualCapacity:
+    def after(self, placed: Iterable[StepAssignment]) -> ResidualCapacity:
         """Return what is left."""
         room, pool = self.room.copy(), self.pool
         for item in placed:
@@ -57,7 +57,7 @@ class ResidualCapacity:
         return replace(self, room=room, pool=pool)
 
 
-def assign(tasks: Sequence[int], cost: FloatArray, residual: ResidualCapacity) -> list[Assignment] | None:
+def assign(tasks: Sequence[int], cost: FloatArray, residual: ResidualCapacity) -> list[StepAssignment] | None:
     """Place tasks in descending cpu, each on the node with most room left; None where one does not fit.
 
     A node that holds the task's checkpoint comes first, the one with most of it before others: no transfer is better
@@ -66,7 +66,7 @@ def assign(tasks: Sequence[int], cost: FloatArray, residual: ResidualCapacity) -
     [SuZhouTR], section 5 (end), names the node; the order of the tasks is not said, descending cpu packs best.
     """
     packing = _Packing(cost, residual)
-    placed: list[Assignment] = []
+    placed: list[StepAssignment] = []
     for task in sorted(tasks, key=lambda t: (-cost[t], t)):
         parts = packing.place(task)
         if not parts:
@@ -77,13 +77,13 @@ def assign(tasks: Sequence[int], cost: FloatArray, residual: ResidualCapacity) -
 
 def assign_in_order(
     tasks: Iterable[int], cost: FloatArray, residual: ResidualCapacity, until_s: float = math.inf
-) -> list[Assignment]:
+) -> list[StepAssignment]:
     """Place tasks in their order until one does not fit, or until *until_s*, a time of ``budget.now``.
 
     Nodes are chosen as by :func:`assign`; cost O(log hosts) a task.
     """
     packing = _Packing(cost, residual)
-    placed: list[Assignment] = []
+    placed: list[StepAssignment] = []
     for number, task in enumerate(tasks):
         late = number % LOOK_EVERY == LOOK_EVERY - 1 and now() > until_s
         parts = [] if late else packing.place(task)
@@ -102,13 +102,13 @@ class _Packing:
         self._heap = [(-value, host) for host, value in enumerate(self._room.tolist()) if value >= 0.0]
         heapq.heapify(self._heap)
 
-    def place(self, task: int) -> list[Assignment]:
+    def place(self, task: int) -> list[StepAssignment]:
         """Place a task on one node or, where it may be split, on several; return nothing where it does not fit."""
         need = float(self._cost[task])
         host = self._near_checkpoint(task, need)
         if host is None:
             host = self._most_room(need)
-        parts = self._split(task, need) if host is None else [Assignment(task, host, need)]
+        parts = self._split(task, need) if host is None else [StepAssignment(task, host, need)]
         for part in parts:
             self._room[part.host] -= part.cpu
             self._pool -= part.cpu if part.host < self._residual.pooled else 0.0
@@ -147,7 +147,7 @@ class _Packing:
             heapq.heappush(heap, entry)
         return chosen
 
-    def _split(self, task: int, need: float) -> list[Assignment]:
+    def _split(self, task: int, need: float) -> list[StepAssignment]:
         """Divide a task with key groups over the nodes with most room; nothing if it does not fit even so."""
         first, groups = self._residual.splittable.get(task, (0, 0))
         if groups < 2 or need <= 0.0:
@@ -155,7 +155,7 @@ class _Packing:
         each = need / groups
         if int((np.maximum(self._room, 0.0) / each + ROUNDING).astype(np.int64).sum()) < groups:
             return []  # not even without a pool
-        parts: list[Assignment] = []
+        parts: list[StepAssignment] = []
         pool, following = self._pool, 0
         for host in sorted(range(len(self._room)), key=lambda h: (-self._room[h], h)):
             pooled = host < self._residual.pooled
@@ -164,7 +164,7 @@ class _Packing:
             if takes <= 0:
                 continue
             pool -= takes * each if pooled else 0.0
-            parts.append(Assignment(task, host, takes * each, (first + following, first + following + takes - 1)))
+            parts.append(StepAssignment(task, host, takes * each, (first + following, first + following + takes - 1)))
             following += takes
             if following == groups:
                 return parts

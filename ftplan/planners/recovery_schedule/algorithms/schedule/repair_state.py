@@ -15,12 +15,13 @@ from ftplan.model.measures.recovery_time import longest_interval
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.fillable import fillable
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment, ResidualCapacity
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Pause, Restore, State
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import ResidualCapacity, StepAssignment
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Pause, Restore
 
 
-class Struck(NamedTuple):
+class FailureEffects(NamedTuple):
     """What failures of one time do: tasks that are down now and were not, shape (tasks,), and tasks that go back."""
 
     tasks: BoolArray
@@ -44,7 +45,7 @@ class RepairState:
         self.down_s = np.zeros(problem.graph.tasks)  # and since when it has not been up to date
         self._home = problem.home.copy()
         self._standby = problem.standby.copy()
-        self._parts: dict[int, list[Assignment]] = {}  # recovered tasks only
+        self._parts: dict[int, list[StepAssignment]] = {}  # recovered tasks only
         self._lanes = np.zeros((len(problem.hosts), problem.restores_at_once))  # when each is free
         self.paused = np.zeros(problem.graph.tasks, dtype=np.bool_)  # gave way, and is not back
         self.kept = np.full(problem.graph.tasks, -1, dtype=np.int64)  # host where the state of such a task lies
@@ -89,7 +90,7 @@ class RepairState:
             home[task] = parts[0].host if len(parts) == 1 else -1
         return home
 
-    def observe(self, step: int, at_s: float, queries: FailedQueries, coming: tuple[ArrivalEvent, ...]) -> State:
+    def observe(self, step: int, at_s: float, queries: FailedQueries, coming: tuple[ArrivalEvent, ...]) -> StepState:
         """Return what a policy sees at a step."""
         problem, cost, room = self.problem, self.problem.cost, self.open_room
         grain, usable = cost, room
@@ -103,7 +104,7 @@ class RepairState:
         too_large = grain > largest * (1.0 + ROUNDING) + ROUNDING
         if not self.there.any():
             too_large = np.ones(problem.graph.tasks, dtype=np.bool_)
-        return State(
+        return StepState(
             problem=problem,
             step=step,
             at_s=at_s,
@@ -133,7 +134,7 @@ class RepairState:
     ) -> dict[str, Any]:
         """Return what of a state is about pausing."""
 
-        def pausing(tasks: Sequence[int], standbys: Sequence[int]) -> State:
+        def pausing(tasks: Sequence[int], standbys: Sequence[int]) -> StepState:
             after = self.copy()
             after.pause(tasks, at_s, standbys)
             return after.observe(step, at_s, failed_queries(self.problem.graph, after.down), coming)
@@ -172,7 +173,7 @@ class RepairState:
         """Add a node that has arrived."""
         self.there[host] = True
 
-    def strike(self, events: Iterable[FailureEvent], at_s: float) -> Struck:
+    def strike(self, events: Iterable[FailureEvent], at_s: float) -> FailureEffects:
         """Let failures of one time happen, those of the start too; all that runs goes back where the job rolls back."""
         calm = not self.down.any() and float(self.caught_up.max(initial=0.0)) + self._interval_s <= at_s
         tasks = self._unmet
@@ -180,12 +181,12 @@ class RepairState:
         for event in events:
             tasks = tasks | self.fail(event)
         if not tasks.any():
-            return Struck(tasks, [])
+            return FailureEffects(tasks, [])
         if calm or not self._met:
             self._incident_s = at_s
         self._struck_s, self._met = at_s, True
         rolls_back = self.problem.rolls_back and at_s >= self.problem.rolls_back_from_s
-        return Struck(tasks, self._roll_back(at_s) if rolls_back else [])
+        return FailureEffects(tasks, self._roll_back(at_s) if rolls_back else [])
 
     def _roll_back(self, at_s: float) -> list[Restore]:
         """Send all tasks that run back to the last checkpoint before the incident; they keep node and cores.
@@ -198,7 +199,7 @@ class RepairState:
         self.failed_s[~self.down] = at_s
         home, restores = self._home, []
         for task in np.flatnonzero(~self.down).tolist():
-            whole = [Assignment(task, max(int(home[task]), -1), float(self.problem.cost[task]))]
+            whole = [StepAssignment(task, max(int(home[task]), -1), float(self.problem.cost[task]))]
             parts = [self._begin(part, at_s) for part in self._parts.get(task, whole)]
             self.caught_up[task] = max(part.caught_up_s for part in parts)
             restores += parts
@@ -261,7 +262,7 @@ class RepairState:
             self.pool -= cores
 
     def recover(
-        self, parts: Iterable[Assignment], at_s: float, prefetch: Collection[int] = frozenset()
+        self, parts: Iterable[StepAssignment], at_s: float, prefetch: Collection[int] = frozenset()
     ) -> list[Restore]:
         """Start tasks on their hosts in the order given.
 
@@ -283,7 +284,7 @@ class RepairState:
         self.paused[back], self.kept[back] = False, -1
         return restores
 
-    def _begin(self, part: Assignment, at_s: float, prefetch: bool = False) -> Restore:
+    def _begin(self, part: StepAssignment, at_s: float, prefetch: bool = False) -> Restore:
         """Return when a task runs, and is up to date, that starts on a host; it waits for a lane of the host."""
         task, delays = part.task, self.problem.delays
         failed_s, down_s, savepoint = float(self.failed_s[task]), float(self.down_s[task]), bool(self.paused[task])
@@ -300,7 +301,7 @@ class RepairState:
             task, part.host, part.cpu, ready, prefetch, part.key_groups, failed_s, down_s, caught_up, savepoint
         )
 
-    def _transfer_bytes(self, part: Assignment) -> float:
+    def _transfer_bytes(self, part: StepAssignment) -> float:
         """Return the state that must be brought to the host."""
         if self.problem.state_bytes is None:
             return 0.0
@@ -313,7 +314,7 @@ class RepairState:
         return max(0.0, size - local) * share
 
 
-def at_failure(problem: RecoveryProblem) -> State:
+def at_failure(problem: RecoveryProblem) -> StepState:
     """Return what a policy sees at step 0; what rolls back restores before anything else does."""
     repair = RepairState(problem)
     repair.strike((), 0.0)

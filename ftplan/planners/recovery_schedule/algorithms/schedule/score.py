@@ -9,11 +9,10 @@ import numpy as np
 
 from ftplan.model.measures.downtimes import Changes, Downtimes, fidelity_time
 from ftplan.model.measures.fidelity import FidelityModel
-from ftplan.planners.recovery_schedule.algorithms.schedule.decision_points import decision_points
-from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import Assignment
+from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
-from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Restore, Schedule
-from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import RecoveryProblem, decision_points
+from ftplan.planners.recovery_schedule.schedule import Restore, Schedule
 
 
 def priority_time_of(schedule: Schedule, problem: RecoveryProblem) -> float:
@@ -59,7 +58,7 @@ def changes(schedule: Schedule, problem: RecoveryProblem) -> Changes:
                 stop(item.task, point.at_s)
         standbys = [item.task for item in step.pause if item.replica]
         repair.pause([item.task for item in step.pause if not item.replica], step.at_s, standbys)
-        placed = [Assignment(item.task, item.host, item.cpu, item.key_groups) for item in step.recover]
+        placed = [StepAssignment(item.task, item.host, item.cpu, item.key_groups) for item in step.recover]
         begin(repair.recover(placed, step.at_s))
     for task, started in starts.items():
         events[started, True].append(task)

@@ -91,7 +91,7 @@ def downtime_bound(
     from ortools.math_opt.python import mathopt
     from ortools.math_opt.solvers import highs_pb2
 
-    program = _Program(problem, cases, cpu)
+    program = _DowntimeProgram(problem, cases, cpu)
     for case in cases:
         program.add_case(case)
     nodes = TREE_NODES_PER_ITERATION * budget.passes(ITERATIONS)
@@ -118,7 +118,7 @@ def _restored(case: CaseRelaxation) -> int:
     return sum(len(out.queries.task) + len(out.queries.member) for out in (case.start, *case.later))
 
 
-class _Program:
+class _DowntimeProgram:
     """The integer program in the making."""
 
     def __init__(self, problem: ReplicationProblem, cases: Sequence[CaseRelaxation], cpu: FloatArray) -> None:

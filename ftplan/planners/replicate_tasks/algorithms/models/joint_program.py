@@ -12,10 +12,9 @@ from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, interruptible, solve_highs
-from ftplan.planners.replicate_tasks.algorithms.models.bundles import bundles
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, current_of
 from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit, circuit
-from ftplan.planners.replicate_tasks.algorithms.models.monomials import Term, rows
+from ftplan.planners.replicate_tasks.algorithms.models.monomials import Term, rows, used_together
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
@@ -45,7 +44,7 @@ class JointSolution:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Relaxation:
+class JointRelaxation:
     """What the program says where tasks may be replicated in part: a bound, and the tasks that are, (T,)."""
 
     bound: float
@@ -165,11 +164,11 @@ class JointProgram:
                     self.rows.append(([(task, 1.0), (last[key], -1.0)], 0.0))
                 last[key] = task
         if len(circuits) == 1:
-            for task, other in enumerate(bundles(circuits[0], problem.tasks).tolist()):
+            for task, other in enumerate(used_together(circuits[0], problem.tasks).tolist()):
                 if task != other:
                     self.equal.append([(task, 1.0), (other, -1.0)])
 
-    def relaxed(self, budget: Budget) -> Relaxation | None:
+    def relaxed(self, budget: Budget) -> JointRelaxation | None:
         """Solve the linear relaxation by GLOP; None where it is not ready in time. Raises :class:`OutOfTime`.
 
         The bound holds for any prices of the rows, so that the solver's tolerances do not matter: what the rows allow
@@ -189,7 +188,7 @@ class JointProgram:
             budget.unfinished()
             return None
         support = np.array(answer.variable_values(variables[: self.problem.tasks])) > SUPPORT
-        return Relaxation(self._priced(np.array(answer.dual_values(rows))), np.asarray(support, dtype=np.bool_))
+        return JointRelaxation(self._priced(np.array(answer.dual_values(rows))), np.asarray(support, dtype=np.bool_))
 
     def _priced(self, price: FloatArray) -> float:
         """Return the bound that prices of the rows give, those of equations last."""

@@ -1,4 +1,7 @@
-"""Products of what circuits keep intact, as linear rows over 0/1 tasks: exact where all products fit."""
+"""Products of what circuits keep intact, as linear rows over 0/1 tasks: exact where all products fit.
+
+Tasks whose replicas are of use only together are one choice of the program (:func:`used_together`).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,38 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit, CircuitNode
 from ftplan.planners.replicate_tasks.algorithms.models.tables import Block
+
+
+def used_together(circuit: Circuit, tasks: int) -> IntArray:
+    """Return the bundle of each task, named by a task of it, shape (tasks,).
+
+    A task that alone fills an input stream of another task, and feeds nothing else, is of use only with that task; and
+    that task keeps nothing without it. So some optimum takes both or neither. Linear in the circuit.
+    """
+    bundle = np.arange(tasks, dtype=np.int64)
+    feeds = np.zeros(len(circuit.nodes), dtype=np.int64)
+    for node in circuit.nodes:
+        for slot in node.slots:
+            feeds[list(slot)] += 1
+    for node in reversed(circuit.nodes):  # what a node feeds is named before it
+        own = _task(node)
+        if own is None:
+            continue
+        for slot in node.slots:
+            if len(slot) == 1:
+                (tail,) = slot
+                feeder = _task(circuit.nodes[tail])
+                if feeder is not None and feeds[tail] == 1:
+                    bundle[feeder] = bundle[own]
+    return bundle
+
+
+def _task(node: CircuitNode) -> int | None:
+    """Return the task of a node that is one task and may fail."""
+    if node.base > 0.0 or len(node.blocks) != 1 or node.blocks[0].most != 1:
+        return None
+    return int(node.blocks[0].tasks[0])
+
 
 Term = tuple[int, float]  # variable and factor
 
@@ -49,10 +84,10 @@ def rows(
     variables = live or [np.arange(tasks)] * len(circuits)
     clock = budget or Budget(math.inf)
     pairs = zip(circuits, variables, strict=True)
-    return products, [_Expansion(each, products, most, clock, own).output() for each, own in pairs]
+    return products, [_ProductExpansion(each, products, most, clock, own).output() for each, own in pairs]
 
 
-class _Expansion:
+class _ProductExpansion:
     def __init__(self, circuit: Circuit, products: ProductRows, most: int, budget: Budget, live: IntArray) -> None:
         self.rows, self.most, self.budget, self.live = products, most, budget, live
         self.nodes: list[CircuitNode] = []

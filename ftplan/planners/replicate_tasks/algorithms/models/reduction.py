@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray
+from ftplan.model.measures.fidelity import FidelityModel
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit
+from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit as circuit_of
 from ftplan.planners.replicate_tasks.algorithms.models.tables import (
     ValueTable,
     constant,
@@ -41,7 +44,7 @@ class Reduced:
 
 
 @dataclass(slots=True)
-class _Part:
+class _CircuitPart:
     table: ValueTable
     slots: set[int] = field(default_factory=set)
     out: set[int] = field(default_factory=set)
@@ -68,6 +71,16 @@ def reduce(
     return _Reduction(circuit, limit, boxes or {}, parts or {}, fine, budget or Budget(math.inf)).reduced()
 
 
+def values_by_cost(
+    graph: TaskGraph, model: FidelityModel, free: BoolArray, units: IntArray, limit: int, budget: Budget
+) -> FloatArray:
+    """Return a bound on the fidelity at each cost up to *limit*, where some tasks are live for free.
+
+    The others cost *units*, below 0: never live. Raises :class:`OutOfTime`.
+    """
+    return reduce(circuit_of(graph, model, free, units, budget), limit, budget=budget).table.values
+
+
 class _Reduction:
     def __init__(
         self,
@@ -79,7 +92,7 @@ class _Reduction:
         budget: Budget,
     ) -> None:
         self.limit, self.shares, self.budget = limit, shares, budget
-        self.parts: dict[int, _Part] = {}
+        self.parts: dict[int, _CircuitPart] = {}
         self.tails: dict[int, dict[int, float]] = {}
         self.owner: dict[int, int] = {}
         self.copies: dict[int, int] = {}
@@ -94,7 +107,7 @@ class _Reduction:
             tables = [of_block(b, *boxes.get(b.id, (0, b.most)), fine, limit) for b in node.blocks]
             if node.base > 0.0 or not tables:
                 tables.append(constant(node.base))
-            part = _Part(total(tables, limit, budget))
+            part = _CircuitPart(total(tables, limit, budget))
             for slot in node.slots:
                 key = len(self.owner)
                 self.owner[key], self.tails[key] = number, dict(slot)
@@ -166,14 +179,14 @@ class _Reduction:
                 self._queue(inner)
             self._wake(owner)
 
-    def _fold(self, slot: int, owner: _Part, table: ValueTable) -> None:
+    def _fold(self, slot: int, owner: _CircuitPart, table: ValueTable) -> None:
         """Multiply a part by what fills one of its slots."""
         owner.table = product(table, owner.table, self.limit, self.budget)
         owner.slots.discard(slot)
         del self.owner[slot], self.tails[slot]
         self._wake(owner)
 
-    def _wake(self, part: _Part) -> None:
+    def _wake(self, part: _CircuitPart) -> None:
         for slot in sorted(part.out | part.slots):
             self._queue(slot)
 
@@ -213,7 +226,7 @@ class _Reduction:
         if feed is not None and feed in tails:
             tables.append(constant(tails.pop(feed)))
             self.parts[feed].out.discard(slot)
-        both = _Part(total(tables, self.limit, self.budget), out={slot})
+        both = _CircuitPart(total(tables, self.limit, self.budget), out={slot})
         self.parts[self.following] = both
         tails[self.following] = 1.0
         if feed is not None:
@@ -259,7 +272,7 @@ class _Reduction:
         for k, slot in enumerate(out):
             copy = table if free else share(table, float(parts[k]), k, self.limit)
             weight = self.tails[slot].pop(number)
-            self.parts[self.following] = _Part(copy, out={slot}, rank=part.rank)
+            self.parts[self.following] = _CircuitPart(copy, out={slot}, rank=part.rank)
             self.tails[slot][self.following] = weight
             self.following += 1
             self._queue(slot)

@@ -13,14 +13,14 @@ from ftplan.model.topology import BoolArray, Edge
 
 
 @dataclass(frozen=True, slots=True)
-class SubTopology:
+class TopologyPart:
     """Operators, by position in the topology, that are planned by one of the paper's algorithms."""
 
     operators: tuple[int, ...]
     full: bool
 
 
-def decompose(graph: TaskGraph) -> tuple[SubTopology, ...]:
+def decompose(graph: TaskGraph) -> tuple[TopologyPart, ...]:
     """Return the sub-topologies, in the order of their first operator by id; neighbours meet at full edges only.
 
     All full edges are cut. What still hangs together by an edge is structured; operators left alone that touch each
@@ -33,11 +33,11 @@ def decompose(graph: TaskGraph) -> tuple[SubTopology, ...]:
     alone = {part[0] for part in structured if len(part) == 1}
     between = [edge for edge in edges if edge.source in alone and edge.target in alone]
     full = [part for part in _connected(graph, between) if part[0] in alone]
-    parts = [SubTopology(part, False) for part in structured if len(part) > 1] + [SubTopology(p, True) for p in full]
+    parts = [TopologyPart(part, False) for part in structured if len(part) > 1] + [TopologyPart(p, True) for p in full]
     return tuple(sorted(parts, key=lambda part: int(graph.offset[part.operators[0]])))
 
 
-def units(graph: TaskGraph, part: SubTopology) -> tuple[tuple[int, ...], ...]:
+def units(graph: TaskGraph, part: TopologyPart) -> tuple[tuple[int, ...], ...]:
     """Return the units of a structured sub-topology: within one, MC-trees ("segments") do not multiply.
 
     A merge is cut where a split can be reached from it inside the sub-topology, or where it enters a join.

@@ -10,8 +10,7 @@ from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.greedy import significant
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, better
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, better, significant
 from ftplan.planners.replicate_tasks.algorithms.search.completion import Completion, Trees, trees
 from ftplan.planners.replicate_tasks.algorithms.search.decomposition import anchors
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
@@ -25,7 +24,7 @@ SHARE = 0.01
 #: Trees that one look is good for at least, for each by which it is dearer than usual.
 LEAST = 5
 #: Trees for which one look may find no room, and looks without any that does; trees that are passed over.
-STUCK, LOOKS, PASSED = 200, 20, 200
+STUCK, MAX_ROUNDS, MAX_IGNORED = 200, 20, 200
 #: Tasks of the states whose trees are remembered.
 REMEMBERED = 100_000
 #: What a replica that costs nothing counts as, of the mean of all.
@@ -39,7 +38,7 @@ class Price(NamedTuple):
     per_budget: float
 
 
-class _Candidates(NamedTuple):
+class _TreeCandidates(NamedTuple):
     """Trees that may fit and gain: profit density, failure case and the task that names each."""
 
     density: FloatArray
@@ -80,12 +79,12 @@ class TreeGrowth:
             return [Price(each[0] + each[1], np.inf)]
         return prices[:1] if np.ptp(ratio) <= ROUNDING * np.max(ratio) else prices
 
-    def starts(self, room: Room, price: Price) -> list[Room]:
+    def starts(self, room: ReplicaPlacement, price: Price) -> list[ReplicaPlacement]:
         """Return a solution with another tree each: the densest that fits through a task of each operator."""
         if STARTS * self.problem.tasks > WORK or self.budget.over():
             return []
         priced = self._priced(room, price, False)
-        starts: dict[int, Room] = {}
+        starts: dict[int, ReplicaPlacement] = {}
         for case, task in self._candidates(room, priced, price).densest():
             operator = int(self.problem.graph.operator_of[task])
             if operator not in starts and len(starts) < STARTS:
@@ -94,7 +93,13 @@ class TreeGrowth:
                     starts[operator] = trial
         return list(starts.values())
 
-    def grown(self, room: Room, price: Price, forbidden: int | None = None, steps: list[Room] | None = None) -> Room:
+    def grown(
+        self,
+        room: ReplicaPlacement,
+        price: Price,
+        forbidden: int | None = None,
+        steps: list[ReplicaPlacement] | None = None,
+    ) -> ReplicaPlacement:
         """Return a solution with trees added while some fits and gains, none of them with a *forbidden* task.
 
         Every solution on the way is added to *steps*.
@@ -117,7 +122,7 @@ class TreeGrowth:
                 steps.append(room)
         return room
 
-    def _may_grow(self, room: Room, possible: BoolArray) -> bool:
+    def _may_grow(self, room: ReplicaPlacement, possible: BoolArray) -> bool:
         """Return whether some replica may fit, or move from a node that fails with its primary."""
         open_to = possible & self.problem.fails & (room.cost + self.problem.weight <= room.limit)
         if bool((open_to & ~room.replicated).any()):
@@ -125,7 +130,7 @@ class TreeGrowth:
         pairs = zip(self.problem.cases, self.problem.down, strict=True)
         return any((case.failed & room.replicated & down[room.node]).any() for case, down in pairs if down.any())
 
-    def _priced(self, room: Room, price: Price, cheapest: bool) -> list[Trees]:
+    def _priced(self, room: ReplicaPlacement, price: Price, cheapest: bool) -> list[Trees]:
         """Return the densest trees in each case."""
         return [self._trees(live, price.each, cheapest) for live in self.problem.live_at(room.node)]
 
@@ -139,19 +144,21 @@ class TreeGrowth:
             del self.seen[next(iter(self.seen))]
         return tree
 
-    def _round(self, room: Room, price: Price, barred: set[tuple[int, int]], cheapest: bool) -> Room | None:
+    def _round(
+        self, room: ReplicaPlacement, price: Price, barred: set[tuple[int, int]], cheapest: bool
+    ) -> ReplicaPlacement | None:
         """Return a solution with the densest trees that fit and find room, None without any.
 
         Trees that fit nowhere are *barred*, and so are those that gain nothing in all cases together: where nodes fail
         a replica that moves may lose elsewhere.
         """
-        for _ in range(LOOKS):
+        for _ in range(MAX_ROUNDS):
             priced = self._priced(room, price, cheapest)
             larger, stuck = room.copy(), 0
             taken: list[tuple[int, int]] = []
             most, passed = max(self.least, int(self.share * room.replicated.sum())), 0
             for case, task in self._candidates(room, priced, price).densest():
-                if len(taken) >= most or passed >= PASSED + most or stuck >= STUCK:
+                if len(taken) >= most or passed >= MAX_IGNORED + most or stuck >= STUCK:
                     break
                 if (case, task) in barred:
                     continue
@@ -173,7 +180,7 @@ class TreeGrowth:
                 break
         return None
 
-    def _taken(self, room: Room, tree: Trees, case: int, task: int) -> list[int] | None:
+    def _taken(self, room: ReplicaPlacement, tree: Trees, case: int, task: int) -> list[int] | None:
         """Add the tree through a task to a solution; return which replicas found no room or budget, none where all did.
 
         None where nothing is missing any more; also for too little budget where another look would be dear.
@@ -187,7 +194,7 @@ class TreeGrowth:
             return new if self.problem.looks <= 1.0 else None
         return room.add(missing, case)
 
-    def _candidates(self, room: Room, priced: list[Trees], price: Price) -> _Candidates:
+    def _candidates(self, room: ReplicaPlacement, priced: list[Trees], price: Price) -> _TreeCandidates:
         """Return the trees that may fit into what is left of the budget, and gain."""
         left = np.inf if np.isinf(price.per_budget) else (room.limit - room.cost) * price.per_budget
         single = np.zeros(self.problem.tasks)
@@ -204,4 +211,4 @@ class TreeGrowth:
             densities.append(gain[task] / tree.cost[task])
             cases.append(np.full(len(task), case))
             tasks.append(task)
-        return _Candidates(significant(np.concatenate(densities)), np.concatenate(cases), np.concatenate(tasks))
+        return _TreeCandidates(significant(np.concatenate(densities)), np.concatenate(cases), np.concatenate(tasks))

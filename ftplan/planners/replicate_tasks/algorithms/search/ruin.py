@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE
-from ftplan.planners.replicate_tasks.algorithms.greedy import significant
-from ftplan.planners.replicate_tasks.algorithms.placement.room import Room, better
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, better, significant
 from ftplan.planners.replicate_tasks.algorithms.search.growth import Price, TreeGrowth
 
 #: Costs that differ by less, of the cost, are equal.
@@ -17,7 +16,9 @@ EQUAL = 1e-12
 TOGETHER = 12
 
 
-def improved(growth: TreeGrowth, room: Room, prices: Sequence[Price], tries: int, seed: int) -> Room:
+def improved(
+    growth: TreeGrowth, room: ReplicaPlacement, prices: Sequence[Price], tries: int, seed: int
+) -> ReplicaPlacement:
     """Return a solution that giving up replicas and growing again does not better, as far as it was tried.
 
     Each replica alone, that of least gain first; with hosts then those of a node together, then random ones. Replicas
@@ -40,7 +41,7 @@ def improved(growth: TreeGrowth, room: Room, prices: Sequence[Price], tries: int
     return room
 
 
-def without(room: Room, tasks: list[int]) -> Room:
+def without(room: ReplicaPlacement, tasks: list[int]) -> ReplicaPlacement:
     """Return a solution without some replicas and all that are of no use then."""
     other = room.copy()
     for task in tasks:
@@ -48,7 +49,7 @@ def without(room: Room, tasks: list[int]) -> Room:
     return trimmed(other)
 
 
-def trimmed(room: Room) -> Room:
+def trimmed(room: ReplicaPlacement) -> ReplicaPlacement:
     """Return a solution without replicas of no use; where changes are limited those in place stay."""
     useful = room.problem.without_useless(room.node)
     tasks = np.flatnonzero(room.replicated & (useful == NOWHERE)).tolist()
@@ -60,7 +61,7 @@ def trimmed(room: Room) -> Room:
     return other
 
 
-def _ruins(room: Room, price: Price, seed: int) -> Iterator[list[int]]:
+def _ruins(room: ReplicaPlacement, price: Price, seed: int) -> Iterator[list[int]]:
     """Yield sets of replicas to give up, that which must not come back at once first."""
     gain = room.single_changes
     tasks = np.flatnonzero(room.replicated & (room.problem.weight > 0.0))

@@ -11,8 +11,12 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.by_time import Stairs, sharper, waiting
-from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch, Foreseen
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import (
+    StepFunctionBound,
+    sharper,
+    waiting_queries,
+)
+from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair, Epoch
 
 #: Pairs of task and host, and entries of (query, bundle), above which single times are not solved.
 MOST_PAIRS, MOST_ENTRIES = 10_000, 5_000
@@ -22,7 +26,7 @@ TIMES, ALONE = 24, 0.2
 _UNIT, _LARGEST = 1e6, 2.0**40
 
 
-def solved(repair: Foreseen, stairs: Stairs, budget: Budget) -> Stairs:
+def single_machine_bounds(repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget) -> StepFunctionBound:
     """Return stairs that are nowhere higher, lower at times for which the choice was solved with its hosts.
 
     What is up by a time is no less than what was up before in the same epoch, so that one solved time bounds all before
@@ -61,7 +65,7 @@ def _between(epoch: Epoch, found: dict[float, float]) -> list[float]:
     return [0.5 * (a + b)] if most > 1e-3 * max(found.values()) * (epoch.until_s - epoch.from_s) else []
 
 
-def _lower(stairs: Stairs, epoch: Epoch, found: dict[float, float]) -> Stairs:
+def _lower(stairs: StepFunctionBound, epoch: Epoch, found: dict[float, float]) -> StepFunctionBound:
     """Return stairs cut at the times that were solved."""
     times = [epoch.from_s, *sorted(found)]
     least = np.minimum.accumulate([found[t] for t in times[:0:-1]])[::-1] if found else np.zeros(0)
@@ -76,7 +80,7 @@ def _lower(stairs: Stairs, epoch: Epoch, found: dict[float, float]) -> Stairs:
     return sharper(stairs, at_s[inside], most[inside])
 
 
-def _most(repair: Foreseen, epoch: Epoch, at_s: float, known: float, budget: Budget) -> float:
+def _most(repair: ClairvoyantRepair, epoch: Epoch, at_s: float, known: float, budget: Budget) -> float:
     """Return a bound on the priority that is up before a time, at most what is *known* of it."""
     from ortools.sat.python import cp_model
 
@@ -123,14 +127,14 @@ def _most(repair: Foreseen, epoch: Epoch, at_s: float, known: float, budget: Bud
     return min(known, float(np.floor(solver.best_objective_bound + 1e-6)))
 
 
-def _whole(repair: Foreseen, epoch: Epoch, model: Any, on: dict[int, list[Any]]) -> list[tuple[int, Any]]:
+def _whole(repair: ClairvoyantRepair, epoch: Epoch, model: Any, on: dict[int, list[Any]]) -> list[tuple[int, Any]]:
     """Return the queries that can be up, each with its priority and variable, which is at most that of each task."""
     queries = repair.queries
     of_bundle: list[list[int]] = [[] for _ in range(queries.bundles)]
     for j in np.flatnonzero(epoch.needed).tolist():
         of_bundle[int(queries.bundle[j])].append(j)
     whole = []
-    for q in np.flatnonzero(waiting(repair, epoch)).tolist():
+    for q in np.flatnonzero(waiting_queries(repair, epoch)).tolist():
         missing = [j for b in queries.members(q).tolist() for j in of_bundle[b]]
         if all(j in on for j in missing):
             variable = model.new_bool_var("")

@@ -1,4 +1,4 @@
-"""A whole repair as one relaxed program: what is up stays up, on the host where it was started, until that fails."""
+"""The time-expanded bound: what is up stays up, on the host where it was started, until that fails; relaxed, linear."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.by_time import Stairs
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import StepFunctionBound
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.time_expanded_program import (
     ALL,
     OPEN_S,
     PLACED,
     RELAXED,
-    LinkedProgram,
+    TimeExpandedProgram,
     solve,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Foreseen
+from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair
 from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import HostGroups, host_groups
 
 #: Pieces of time of the first program, the next and so on, with what is whole in it.
@@ -31,7 +31,7 @@ MOST_COLUMNS = 40_000
 MOST_TIMES = 4_000
 
 
-def linked_bound(repair: Foreseen, stairs: Stairs, budget: Budget) -> float:
+def time_expanded_bound(repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget) -> float:
     """Return a lower bound on the priority × seconds that any schedule loses, that of *stairs* where none is proven.
 
     Time is divided into pieces. Binary x[j, h, e]: task j runs on host h by the end of epoch e, y[j, h, k] ≤ x: it has
@@ -50,7 +50,7 @@ def linked_bound(repair: Foreseen, stairs: Stairs, budget: Budget) -> float:
     best, found = stairs.lost, _even(repair, stairs)
     if _columns(groups, len(found.at_s)) <= MOST_COLUMNS:
         part = budget.part(GUIDE)
-        answer = solve(LinkedProgram(groups, found.at_s, stairs), part, RELAXED)
+        answer = solve(TimeExpandedProgram(groups, found.at_s, stairs), part, RELAXED)
         budget.cut |= part.cut
         if answer is not None:
             best, found = max(best, answer.lost), _Guide(found.at_s, answer.up, stairs.end_s)
@@ -60,7 +60,7 @@ def linked_bound(repair: Foreseen, stairs: Stairs, budget: Budget) -> float:
         if (len(at_s), whole) == last or _columns(groups, len(at_s)) > MOST_COLUMNS or not budget.pays(took_s):
             break
         last, before_s = (len(at_s), whole), budget.left_s
-        answer = solve(LinkedProgram(groups, at_s, stairs), budget, whole)
+        answer = solve(TimeExpandedProgram(groups, at_s, stairs), budget, whole)
         took_s = before_s - budget.left_s
         best = best if answer is None else max(best, answer.lost)
         if answer is None or not answer.solved:  # finer ones take longer
@@ -77,7 +77,7 @@ def _columns(groups: HostGroups, pieces: int) -> int:
     return pairs + repair.queries.queries * pieces
 
 
-def _kept(repair: Foreseen) -> FloatArray:
+def _kept(repair: ClairvoyantRepair) -> FloatArray:
     """Return the times at which pieces have to begin: failures, and when something can run on another host."""
     times = [epoch.from_s for epoch in repair.epochs]
     for epoch in repair.epochs:
@@ -112,7 +112,7 @@ class _Guide:
         return np.asarray(self.at_s[chosen])
 
 
-def _even(repair: Foreseen, stairs: Stairs) -> _Guide:
+def _even(repair: ClairvoyantRepair, stairs: StepFunctionBound) -> _Guide:
     """Return times at which tasks can have caught up where these are few, even ones otherwise, and those kept."""
     kept = _kept(repair)
     if not bool((repair.far_s > 0.0).any()) and len(np.unique(repair.replay_s)) <= 1:
@@ -130,7 +130,7 @@ def _even(repair: Foreseen, stairs: Stairs) -> _Guide:
     return _Guide(at_s, stairs.most[place], stairs.end_s)
 
 
-def _attainable(repair: Foreseen, kept: FloatArray) -> FloatArray | None:
+def _attainable(repair: ClairvoyantRepair, kept: FloatArray) -> FloatArray | None:
     """Return all times at which a task can have caught up, its lane never idle since it could begin; None where many.
 
     That is when some of the tasks have been fetched one after the other; some more times do no harm.
@@ -154,7 +154,7 @@ def _attainable(repair: Foreseen, kept: FloatArray) -> FloatArray | None:
     return np.unique(np.concatenate([kept, *times]))
 
 
-def _all_back_s(repair: Foreseen) -> float:
+def _all_back_s(repair: ClairvoyantRepair) -> float:
     """Return about when the last task can be back: all restores in one lane of each host after the last arrival."""
     last = repair.epochs[-1]
     lanes = max(1, int(last.lives.sum())) * repair.problem.restores_at_once

@@ -1,4 +1,4 @@
-"""The program of :mod:`bound_linked` for some pieces of time, and its solver."""
+"""The program of :mod:`.time_expanded` for some pieces of time, and its solver."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_highs
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.by_time import Stairs, waiting
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import StepFunctionBound, waiting_queries
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch
 from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import HostGroups
 
@@ -28,7 +28,7 @@ OPEN_S = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class TimeExpandedRepair:
     """A lower bound on what is lost, and how much priority a best solution has up in each piece that was asked."""
 
     lost: float
@@ -37,7 +37,7 @@ class Linked:
 
 
 @dataclass(eq=False)
-class Rows:
+class ProgramRows:
     """A linear program in the making: minimise cost · x, each row Σ ≤ limit, 0 ≤ x ≤ 1."""
 
     cost: list[float] = field(default_factory=list)
@@ -58,11 +58,11 @@ class Rows:
             self.limit.append(limit)
 
 
-class LinkedProgram:
+class TimeExpandedProgram:
     """The program of some pieces of time."""
 
-    def __init__(self, groups: HostGroups, at_s: FloatArray, stairs: Stairs) -> None:
-        self.rows = Rows()
+    def __init__(self, groups: HostGroups, at_s: FloatArray, stairs: StepFunctionBound) -> None:
+        self.rows = ProgramRows()
         self._repair, self._groups, self._at_s = groups.repair, groups, at_s
         self._ends = np.append(at_s[1:], stairs.end_s)
         starts = np.array([epoch.from_s for epoch in self._repair.epochs])
@@ -179,14 +179,14 @@ class LinkedProgram:
                     terms = [(y, float(groups.seconds[j, g])) for j, y in mine]
                     self.rows.at_most(terms, max(lanes_s - OPEN_S, 0.0))
 
-    def _count(self, stairs: Stairs) -> None:
+    def _count(self, stairs: StepFunctionBound) -> None:
         """w ≤ Σ_h y for each task; what is up for a whole piece is not lost."""
         repair, rows, queries = self._repair, self.rows, self._repair.queries
         tasks: list[list[int]] = [[] for _ in range(queries.bundles)]
         for j, bundle in enumerate(queries.bundle.tolist()):
             tasks[bundle].append(j)
         members = [[j for b in queries.members(q).tolist() for j in tasks[b]] for q in range(queries.queries)]
-        wait = [waiting(repair, epoch) for epoch in repair.epochs]
+        wait = [waiting_queries(repair, epoch) for epoch in repair.epochs]
         for k, e in enumerate(self._epoch):
             up = defaultdict(list)
             for (j, _), column in self._y[k].items():
@@ -209,7 +209,7 @@ class LinkedProgram:
             self.priorities.append(here)
 
 
-def solve(program: LinkedProgram, budget: Budget, whole: int) -> Linked | None:
+def solve(program: TimeExpandedProgram, budget: Budget, whole: int) -> TimeExpandedRepair | None:
     """Return the bound of a program, or of its linear relaxation; None where the solver has none in time."""
     from ortools.math_opt.python import mathopt
     from ortools.math_opt.solvers import highs_pb2
@@ -248,4 +248,4 @@ def solve(program: LinkedProgram, budget: Budget, whole: int) -> Linked | None:
     if answer.has_primal_feasible_solution():
         values = answer.variable_values(columns)
         up = np.array([sum(worth * values[w] for w, worth in here) for here in program.priorities])
-    return Linked((1.0 + bound - SOLVED) * scale - program.open, up, solved)
+    return TimeExpandedRepair((1.0 + bound - SOLVED) * scale - program.open, up, solved)

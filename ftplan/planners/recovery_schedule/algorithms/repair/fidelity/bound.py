@@ -1,4 +1,7 @@
-"""What no recovery exceeds in output fidelity × time: a choice of tasks for each stretch of time, relaxed."""
+"""What no recovery exceeds in output fidelity × time: a choice of tasks for each stretch of time, relaxed.
+
+Where too many sets of tasks add to the output, tables over operators have the most fidelity at every cost at once.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,77 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftplan.model.measures.fidelity import FidelityModel
+from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
-from ftplan.planners.budget import Budget
+from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_bound import fidelity_bounds
-from ftplan.planners.recovery_schedule.algorithms.knapsack.parametric_cut import bounds, closure_chain
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import (
+    bounds_by_capacity,
+    parametric_selections,
+)
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.paths import fidelity_paths
-from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.pieces import Piece, Segment, segments
-from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.program import most_by_program
-from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.table import most_by_table
-from ftplan.planners.recovery_schedule.algorithms.repair.search.weighted_sets import WeightedSets, weighted_sets
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.program import (
+    WeightedSets,
+    most_by_program,
+    weighted_sets,
+)
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Segment, SegmentPiece, segments
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.replicate_tasks.algorithms.models.reduction import values_by_cost
+
+#: Units into which the cost of all tasks is divided at most.
+MOST_UNITS = 4_000
+#: What a number of units may lie below a whole one.
+WHOLE = 1e-8
+
+
+def most_by_table(
+    graph: TaskGraph,
+    model: FidelityModel,
+    live: BoolArray,
+    able: BoolArray,
+    toll: FloatArray,
+    limit: FloatArray,
+    budget: Budget,
+) -> FloatArray:
+    """Return a bound on the fidelity for each limit, shape (limits,), of tasks whose tolls sum to no more; 1 in time.
+
+    As replicas are bounded within a budget: tasks behind full edges count by how many of them run, parts in series
+    multiply, and what feeds several parts is paid for in shares. Tolls are rounded down to whole units, limits too:
+    a sum of whole numbers below a limit is not above its whole part. Cost O(units · tasks) at most.
+
+    Parameters
+    ----------
+    live, able, toll
+        Shape (tasks,): what runs for sure, what may run besides, and at what toll.
+    """
+    paid = able & ~live
+    total = float(toll[paid].sum())
+    if total <= 0.0:
+        return np.full(len(limit), model.fidelity(live | able))
+    unit = max(_largest_unit(toll[paid]), total / MOST_UNITS)
+    # a whole toll that lies a rounding error too low counts as whole; the limits have more than that to spare
+    units = np.where(paid, np.floor(toll / unit + WHOLE), -1.0).astype(np.int64)
+    spare = WHOLE * (1.0 + int(paid.sum()))
+    whole = np.minimum(np.floor(limit / unit + spare), float(units[paid].sum())).astype(np.int64)
+    try:
+        values = values_by_cost(graph, model, live | (units == 0), units, int(whole.max(initial=0)), budget)
+    except OutOfTime:
+        return np.ones(len(limit))
+    most = values[np.minimum(whole, len(values) - 1)]
+    return np.asarray(np.minimum(most * (1.0 + ROUNDING), 1.0), dtype=np.float64)
+
+
+def _largest_unit(toll: FloatArray) -> float:
+    """Return the largest of 1, 1/2, … 1/1000 of which all tolls are multiples, 0 where none is."""
+    for parts in (1, 2, 4, 5, 8, 10, 20, 100, 1000):
+        whole = toll * parts
+        if np.all(np.abs(whole - np.round(whole)) <= 1e-9 * np.maximum(1.0, whole)):
+            counts = np.round(whole).astype(np.int64)
+            return int(np.gcd.reduce(counts[counts > 0])) / parts
+    return 0.0
+
 
 #: Shares of the time left: for the sums of a segment, for its cuts; the rest is for its programs.
 SUMS, CUTS = 0.5, 0.5
@@ -107,13 +170,13 @@ def _by_operators(
     return most
 
 
-def _limits(pieces: Sequence[Piece]) -> tuple[FloatArray, FloatArray]:
+def _limits(pieces: Sequence[SegmentPiece]) -> tuple[FloatArray, FloatArray]:
     """Return the cores and the seconds of restores of all nodes by the end of each piece, both shape (pieces,)."""
     cores = np.array([piece.cores for piece in pieces])
     return cores, np.array([float(piece.lane_s.sum()) if len(piece.lane_s) else 0.0 for piece in pieces])
 
 
-def _by_cuts(sets: WeightedSets, pieces: Sequence[Piece], budget: Budget) -> FloatArray:
+def _by_cuts(sets: WeightedSets, pieces: Sequence[SegmentPiece], budget: Budget) -> FloatArray:
     """Return a bound on the weight of the sets that run by the end of each piece, shape (pieces,).
 
     The sets that can run grow from piece to piece; what bounds later ones bounds earlier ones too.
@@ -130,8 +193,8 @@ def _by_cuts(sets: WeightedSets, pieces: Sequence[Piece], budget: Budget) -> Flo
         for of_core, of_second in _exchanges(cores[first : last + 1], lane_s[first : last + 1], kept.seconds):
             knapsack = kept.knapsack(of_core * kept.cost + of_second * kept.seconds)
             limit = of_core * cores + (of_second * lane_s if of_second > 0.0 else 0.0)
-            chain = closure_chain(knapsack, limit[first : last + 1], part)
-            most[: last + 1] = np.minimum(most[: last + 1], bounds(chain, limit[: last + 1]))
+            chain = parametric_selections(knapsack, limit[first : last + 1], part)
+            most[: last + 1] = np.minimum(most[: last + 1], bounds_by_capacity(chain, limit[: last + 1]))
     return most
 
 

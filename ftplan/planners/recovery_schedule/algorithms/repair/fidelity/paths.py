@@ -54,14 +54,14 @@ def fidelity_paths(
     if len(model.outputs) == 0:
         return FidelityPaths(1.0, (), np.zeros(0))
     without, with_all = model.intact(live), model.intact(live | asked)
-    expansion = _Expansion(model, asked, with_all != without, without, budget, most)
+    expansion = _PathExpansion(model, asked, with_all != without, without, budget, most)
     for level in model.levels:
         if not expansion.add(level):
             return None
     return expansion.of_outputs(model)
 
 
-class _Expansion:
+class _PathExpansion:
     """The sums of the rows that depend on what is asked about; the others are numbers."""
 
     def __init__(

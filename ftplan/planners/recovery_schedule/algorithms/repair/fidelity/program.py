@@ -1,20 +1,75 @@
-"""The most weight of sets that run at once, as an integer program for HiGHS."""
+"""Sets of tasks that weigh something where all of them run, and the most weight of sets that run at once (HiGHS)."""
 
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_highs
-from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.pieces import Piece, Segment
-from ftplan.planners.recovery_schedule.algorithms.repair.search.weighted_sets import WeightedSets
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.paths import FidelityPaths, bundled
+from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Segment, SegmentPiece
 
 if TYPE_CHECKING:
     from ortools.math_opt.python import mathopt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightedSets:
+    """Q sets over B bundles of F tasks; each set can run from the end of a piece of a segment on."""
+
+    weight: FloatArray  # (Q,), above 0
+    release: IntArray  # (Q,) first piece, the number of pieces for never
+    start: IntArray  # (Q + 1,)
+    member: IntArray  # bundles of each set, ascending
+    task: IntArray  # (F,) place among the tasks of the segment
+    bundle: IntArray  # (F,)
+    cost: FloatArray  # (B,) cores
+    seconds: FloatArray  # (B,) of restores, at least
+
+    def released(self, piece: int) -> WeightedSets:
+        """Return the sets that can run by the end of a piece; bundles stay."""
+        kept = self.release <= piece
+        size = np.diff(self.start)
+        return WeightedSets(
+            self.weight[kept],
+            self.release[kept],
+            np.concatenate(([0], np.cumsum(size[kept]))).astype(np.int64),
+            self.member[np.repeat(kept, size)],
+            self.task,
+            self.bundle,
+            self.cost,
+            self.seconds,
+        )
+
+    def knapsack(self, toll: FloatArray) -> SetUnionKnapsack:
+        """Return the choice of sets where bundles cost *toll*, shape (B,)."""
+        return SetUnionKnapsack(self.weight, toll, self.start, self.member, float(toll.sum()))
+
+
+def weighted_sets(segment: Segment, paths: FidelityPaths) -> WeightedSets:
+    """Return the sets of a segment. Cost O(tasks in sets · pieces)."""
+    place = {task: i for i, task in enumerate(segment.down.tolist())}
+    sets = [[place[task] for task in some] for some in paths.sets]
+    some = bundled(sets)
+    able_from = np.full(len(segment.down), len(segment.pieces), dtype=np.int64)
+    for k in range(len(segment.pieces) - 1, -1, -1):
+        able_from[segment.pieces[k].able] = k
+    of_bundle = np.zeros(some.bundles, dtype=np.int64)
+    np.maximum.at(of_bundle, some.bundle, able_from[some.task])
+    release = np.zeros(len(sets), dtype=np.int64)
+    np.maximum.at(release, np.repeat(np.arange(len(sets)), np.diff(some.start)), of_bundle[some.member])
+    cost, seconds = (
+        np.bincount(some.bundle, values[some.task], minlength=some.bundles).astype(np.float64, copy=False)
+        for values in (segment.cost, segment.seconds)
+    )
+    return WeightedSets(paths.weight, release, some.start, some.member, some.task, some.bundle, cost, seconds)
+
 
 #: Pairs of sets and bundles above which no program is built.
 MOST_ENTRIES = 40_000
@@ -48,7 +103,7 @@ def most_by_program(sets: WeightedSets, segment: Segment, most: FloatArray, budg
             budget.unfinished()
             break
         part = budget.part(2.0 / (len(order) - number + 1))
-        bound = _solved(_Program(kept, segment, piece), part)
+        bound = _solved(_PieceProgram(kept, segment, piece), part)
         budget.cut |= part.cut
         if bound is not None:
             solved.add(key)
@@ -69,10 +124,10 @@ def _spread_out(spans: list[float]) -> list[int]:
     return list(order | dict.fromkeys(range(count)))
 
 
-class _Program:
+class _PieceProgram:
     """The program of one piece."""
 
-    def __init__(self, sets: WeightedSets, segment: Segment, piece: Piece) -> None:
+    def __init__(self, sets: WeightedSets, segment: Segment, piece: SegmentPiece) -> None:
         from ortools.math_opt.python import mathopt
 
         self.model: mathopt.Model = mathopt.Model()
@@ -104,7 +159,7 @@ class _Program:
         for size, variable in terms:
             row.set_coefficient(variable, size)
 
-    def _place(self, sets: WeightedSets, segment: Segment, piece: Piece) -> None:
+    def _place(self, sets: WeightedSets, segment: Segment, piece: SegmentPiece) -> None:
         """Give each task that runs a node, with room and seconds of its own."""
         nodes = segment.nodes
         assert nodes is not None
@@ -132,7 +187,7 @@ class _Program:
             self._row(max(0.0, segment.pool) * (1.0 + TOLERANCE) + TOLERANCE, pooled)
 
 
-def _solved(program: _Program, budget: Budget) -> float | None:
+def _solved(program: _PieceProgram, budget: Budget) -> float | None:
     """Return the solver's bound, None where it has none."""
     from ortools.math_opt.python import mathopt
     from ortools.math_opt.solvers import highs_pb2

@@ -11,22 +11,52 @@ import numpy as np
 from ftplan.model.measures.downtimes import fidelity_time
 from ftplan.model.measures.fidelity import FidelityModel
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_order import reverse_greedy
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.exhaustive import optimum_where_few
-from ftplan.planners.recovery_schedule.algorithms.repair.exact.interval_model import solve_intervals
+from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import reverse_greedy
+from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.instance import FidelityRepair, fidelity_repair
-from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.list import placed_in_order
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     NOWHERE,
     RepairInstance,
     RepairPlacement,
     is_ready,
 )
+from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.repair.search.order_search import search_orders
 from ftplan.planners.recovery_schedule.algorithms.repair.search.task_annealing import MOST_TASKS, anneal_tasks
+
+
+def serial_schedule(instance: RepairInstance, order: IntArray) -> RepairPlacement:
+    """Return a placement of the tasks in an order, (J,): each to the host with room where it runs first.
+
+    Of equals to that with the least room left, then the first. Cost O(J · (hosts + lanes)).
+    """
+    host = np.full(len(instance.task), NOWHERE, dtype=np.int64)
+    room, pool, lanes = instance.room.copy(), instance.pool, instance.lanes.copy()
+    pooled = np.arange(len(room)) < instance.pooled
+    free = lanes.min(axis=1, initial=np.inf)
+    for task in order.tolist():
+        cost = float(instance.cost[task])
+        less = cost - ROUNDING * max(1.0, cost)
+        fits = np.flatnonzero((room >= less) & (~pooled | (pool >= less)))
+        if len(fits) == 0:
+            continue
+        lasts = instance.seconds[task, fits]
+        begins = instance.starts(instance.there_s[fits], task)
+        ready = np.where(lasts > 0.0, np.maximum(begins, free[fits]) + lasts, begins)
+        best = int(np.lexsort((fits, room[fits], ready))[0])
+        place = int(fits[best])
+        host[task] = place
+        room[place] -= cost
+        pool -= cost if pooled[place] else 0.0
+        if lasts[best] > 0.0:
+            lanes[place, int(np.argmin(lanes[place]))] = ready[best]
+            free[place] = lanes[place].min()
+    return RepairPlacement(host, order)
+
 
 #: Shares of the time left: for each order by reverse greedy, for the search over sets of tasks, and where there are
 #: more than so many sets for each task.
@@ -154,7 +184,7 @@ class FidelityGains:
             order = reverse_greedy(self._model, ~live, wanted, cost, graph.topological_rank, part, paths=paths)
             budget.cut |= part.cut
             rest = np.setdiff1d(np.arange(len(instance.task)), row[order])
-            yield placed_in_order(instance, np.concatenate((row[order], rest)))
+            yield serial_schedule(instance, np.concatenate((row[order], rest)))
 
 
 def gains_of(instance: RepairInstance, graph: TaskGraph, model: FidelityModel, budget: Budget) -> FidelityGains:

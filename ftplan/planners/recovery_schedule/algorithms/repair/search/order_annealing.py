@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.compiled import in_place, only_within
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
-from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import Placed, Repair
+from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import PlacementArrays, RepairArrays
 from ftplan.planners.recovery_schedule.algorithms.repair.search.query_moves import (
     begin_round,
     insert,
@@ -35,7 +35,7 @@ MOST_BLINK = 0.5
 SAME, OTHER = 0.5, 0.3
 
 
-class Moved(NamedTuple):
+class RoundQueries(NamedTuple):
     """Room for the queries of a round."""
 
     query: IntArray  # (BUFFER,)
@@ -52,7 +52,7 @@ def below(count: int) -> int:
 
 
 @only_within
-def note(moved: Moved, q: int, number: int, many: int) -> int:
+def note(moved: RoundQueries, q: int, number: int, many: int) -> int:
     """Add a query to those of the round, unless it is there or there is no room; return how many there are."""
     if moved.seen[q] == number or many == len(moved.query):
         return many
@@ -62,7 +62,7 @@ def note(moved: Moved, q: int, number: int, many: int) -> int:
 
 
 @only_within
-def near(moved: Moved, q: int, distance: int) -> int:
+def near(moved: RoundQueries, q: int, distance: int) -> int:
     """Draw a query that is not far in the order of density."""
     place = moved.place[q] + below(2 * distance + 1) - distance
     other: int = moved.by_density[min(len(moved.place) - 1, max(0, place))]
@@ -70,14 +70,14 @@ def near(moved: Moved, q: int, distance: int) -> int:
 
 
 @only_within
-def needing(repair: Repair, b: int) -> int:
+def needing(repair: RepairArrays, b: int) -> int:
     """Draw a query that needs a bundle."""
     q: int = repair.by_query[repair.by_start[b] + below(repair.by_start[b + 1] - repair.by_start[b])]
     return q
 
 
 @only_within
-def related(repair: Repair, placed: Placed, moved: Moved, q: int) -> int:
+def related(repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, q: int) -> int:
     """Draw a query that shares a task with query q, or a queue, or nearly its density, or nothing at all."""
     draw = np.random.random()
     other: int = below(repair.of_query.shape[1])
@@ -99,7 +99,7 @@ def related(repair: Repair, placed: Placed, moved: Moved, q: int) -> int:
 
 
 @only_within
-def neighbourhood(repair: Repair, placed: Placed, moved: Moved, number: int) -> tuple[int, int]:
+def neighbourhood(repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, number: int) -> tuple[int, int]:
     """Draw the queries of a round; return how many are taken out, and how many there are with those looked at."""
     centre = below(repair.of_query.shape[1])
     many = note(moved, centre, number, 0)
@@ -114,7 +114,7 @@ def neighbourhood(repair: Repair, placed: Placed, moved: Moved, number: int) -> 
 
 
 @only_within
-def marginal_work(repair: Repair, placed: Placed, q: int, cores: float) -> float:
+def marginal_work(repair: RepairArrays, placed: PlacementArrays, q: int, cores: float) -> float:
     """Return the work that a query adds now, each task's by the share of the time for which nothing else holds it."""
     work, span = 1e-9, repair.span[1] - repair.span[0]
     for at in range(repair.start[q], repair.start[q + 1]):
@@ -129,7 +129,7 @@ def marginal_work(repair: Repair, placed: Placed, q: int, cores: float) -> float
 
 
 @only_within
-def place_in_queues(placed: Placed, moved: Moved, q: int, many: int) -> float:
+def place_in_queues(placed: PlacementArrays, moved: RoundQueries, q: int, many: int) -> float:
     """Draw the key that the tasks of a query get."""
     draw = np.random.random()
     key: float = placed.query_real[row.RANK, q]
@@ -140,7 +140,7 @@ def place_in_queues(placed: Placed, moved: Moved, q: int, many: int) -> float:
 
 
 @only_within
-def recreate(repair: Repair, placed: Placed, moved: Moved, many: int) -> None:
+def recreate(repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, many: int) -> None:
     """Insert the queries of a round by noisy density."""
     greed, cores = np.random.random() * NOISE, np.random.random()
     draw = np.random.random()
@@ -166,7 +166,7 @@ def recreate(repair: Repair, placed: Placed, moved: Moved, many: int) -> None:
 
 
 @only_within
-def keep_best(placed: Placed) -> None:
+def keep_best(placed: PlacementArrays) -> None:
     """Remember the placement if nothing lost less so far."""
     if placed.loss[0] >= placed.loss[1] - 1e-9 * abs(placed.loss[1]):
         return
@@ -180,7 +180,9 @@ def keep_best(placed: Placed) -> None:
 
 
 @in_place
-def anneal(repair: Repair, placed: Placed, moved: Moved, rounds: int, seed: int, hot: float, cold: float) -> None:
+def anneal(
+    repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, rounds: int, seed: int, hot: float, cold: float
+) -> None:
     """Make rounds under a temperature that falls from *hot* to *cold*, in priority × seconds.
 
     A round takes the queries of a :func:`neighbourhood` out and starts them again. What loses more is kept with

@@ -10,18 +10,18 @@ import numpy as np
 from ftplan.compiled import pays_within
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.aggregated_start import order_in_sums
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.aggregated import aggregated_order
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery_schedule.algorithms.repair.search import order_annealing, query_moves
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
-from ftplan.planners.recovery_schedule.algorithms.repair.search.order_annealing import BUFFER, Moved
+from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import by_density, weighted
+from ftplan.planners.recovery_schedule.algorithms.repair.search.order_annealing import BUFFER, RoundQueries
 from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import (
-    Repair,
+    RepairArrays,
     arrays_of,
     best_of,
     empty,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.search.query_orders import by_density, weighted
 
 #: Rounds for each query and pass; passes in all where nothing else limits them.
 ROUNDS_PER_PASS, PASSES = 20, 127
@@ -35,7 +35,7 @@ CHUNK, CHUNK_WORK = 200, 2_000_000
 #: Temperature at the start and the end, in losses of a mean query.
 HOT, COLD = 0.03, 0.0003
 #: Queries from which on an order in sums is tried first, for a share of the time or so many passes.
-MANY, IN_SUMS, PASSES_IN_SUMS = 100, 0.4, 20
+MANY, AGGREGATED, AGGREGATED_PASSES = 100, 0.4, 20
 
 
 def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
@@ -54,12 +54,12 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
     few = repair.of_query.shape[1] <= FEW
     steps = min(total, SOON) * ROUND_WORK if few else total * ROUND_WORK
     compiled = pays_within(order_annealing.anneal, steps, budget.left_s)
-    search = _Search(repair, seed, value(instance, start), plain=not compiled)
+    search = _OrderSearch(repair, seed, value(instance, start), plain=not compiled)
     search.load(start)
     if repair.of_query.shape[1] >= MANY and total > 0:
-        passes = None if budget.iterations is None else PASSES_IN_SUMS  # the same however many follow
-        part = replace(budget.part(IN_SUMS), iterations=passes)
-        search.try_order(order_in_sums(instance, part, seed))
+        passes = None if budget.iterations is None else AGGREGATED_PASSES  # the same however many follow
+        part = replace(budget.part(AGGREGATED), iterations=passes)
+        search.try_order(aggregated_order(instance, part, seed))
         budget.cut |= part.cut
     done = idle = 0
     while done < total and not budget.over() and not (few and idle >= IDLE and done >= SOON):
@@ -72,10 +72,10 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
     return best if value(instance, best) < value(instance, start) else start
 
 
-class _Search:
+class _OrderSearch:
     """A placement under search."""
 
-    def __init__(self, repair: Repair, seed: int, loss: float, plain: bool) -> None:
+    def __init__(self, repair: RepairArrays, seed: int, loss: float, plain: bool) -> None:
         queries = repair.of_query.shape[1]
         self.repair, self.placed = repair, empty(repair)
         self._seed = seed
@@ -84,7 +84,7 @@ class _Search:
         self._anneal: Callable[..., None] = order_annealing.anneal.plain if plain else order_annealing.anneal
         work = weighted(repair, 1.0, 1.0)
         order = by_density(repair, work / np.maximum(np.diff(repair.by_start), 1))
-        self._moved = Moved(
+        self._moved = RoundQueries(
             np.zeros(BUFFER, np.int64), np.full(queries, -1, np.int64), np.zeros(BUFFER), order, np.argsort(order)
         )
         self._unit = loss / queries
@@ -133,7 +133,7 @@ class _Search:
         self._load(self.repair, placed, host, real[row.BEST_KEY].copy(), real[row.BEST_STEP].copy())
 
 
-def _round_steps(repair: Repair) -> int:
+def _round_steps(repair: RepairArrays) -> int:
     """Return about how many elementary steps a round takes."""
     queries, tasks, hosts = repair.of_query.shape[1], repair.of_task.shape[1], len(repair.there)
     needed = float(np.diff(repair.task_start)[repair.member].sum()) / queries

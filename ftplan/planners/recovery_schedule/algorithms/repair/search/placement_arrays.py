@@ -12,7 +12,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairI
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
 
 
-class Repair(NamedTuple):
+class RepairArrays(NamedTuple):
     """A :class:`RepairInstance` as plain arrays: J tasks, H hosts with N lanes, Q queries, B bundles, K steps.
 
     The rows of those that are called ``of_…`` are named in :mod:`placement_rows`.
@@ -39,7 +39,7 @@ class Repair(NamedTuple):
     prefetch: bool
 
 
-class Placed(NamedTuple):
+class PlacementArrays(NamedTuple):
     """Where tasks are, in which order they are restored, what follows from it, and what a round has changed.
 
     The rows are named in :mod:`placement_rows`. Tasks that fetch state stand in the queue of their host as a linked
@@ -60,7 +60,7 @@ class Placed(NamedTuple):
     loss: FloatArray  # (2,) now and at best
 
 
-def arrays_of(instance: RepairInstance) -> Repair:
+def arrays_of(instance: RepairInstance) -> RepairArrays:
     """Return an instance as plain arrays. Cost O(entries · log)."""
     q, tasks = instance.queries, len(instance.task)
     by_task = np.argsort(instance.bundle, kind="stable")
@@ -73,7 +73,7 @@ def arrays_of(instance: RepairInstance) -> Repair:
     supply = float(instance.room[: instance.pooled].sum())
     cores = min(supply, pool) + float(instance.room[instance.pooled :].sum())
     lanes = instance.lanes.shape[1] * float(np.clip(instance.horizon_s - instance.there_s, 0.0, span).sum())
-    return Repair(
+    return RepairArrays(
         of_query=np.array([instance.priority, np.maximum(instance.floor_s, instance.at_s)], dtype=np.float64),
         of_task=np.array(
             [
@@ -114,10 +114,10 @@ def arrays_of(instance: RepairInstance) -> Repair:
     )
 
 
-def empty(repair: Repair) -> Placed:
+def empty(repair: RepairArrays) -> PlacementArrays:
     """Return a placement of nothing."""
     tasks, queries, bundles = (a.shape[1] for a in (repair.of_task, repair.of_query, repair.of_bundle))
-    placed = Placed(
+    placed = PlacementArrays(
         task_real=np.zeros((8, tasks)),
         task_int=np.full((8, tasks), -1, dtype=np.int64),
         query_real=np.zeros((5, queries)),
@@ -136,18 +136,18 @@ def empty(repair: Repair) -> Placed:
     return placed
 
 
-def placement_of(repair: Repair, host: IntArray, key: FloatArray, step: FloatArray) -> RepairPlacement:
+def placement_of(repair: RepairArrays, host: IntArray, key: FloatArray, step: FloatArray) -> RepairPlacement:
     """Return a placement as an answer; tasks without a host come last in the order."""
     order = np.lexsort((np.arange(len(host)), -key, step, host < 0))
     return RepairPlacement(host.copy(), order, None if repair.prefetch else np.where(host < 0, np.inf, step))
 
 
-def current(repair: Repair, placed: Placed) -> RepairPlacement:
+def current(repair: RepairArrays, placed: PlacementArrays) -> RepairPlacement:
     """Return a placement as it is now."""
     return placement_of(repair, placed.task_int[row.HOST], placed.task_real[row.KEY], placed.task_real[row.STEP])
 
 
-def best_of(repair: Repair, placed: Placed) -> RepairPlacement:
+def best_of(repair: RepairArrays, placed: PlacementArrays) -> RepairPlacement:
     """Return the placement that lost least so far."""
     real = placed.task_real
     return placement_of(repair, placed.task_int[row.BEST_HOST], real[row.BEST_KEY], real[row.BEST_STEP])

@@ -10,14 +10,14 @@ import numpy as np
 
 from ftplan.compiled import only_within
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
-from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import Placed, Repair
+from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import PlacementArrays, RepairArrays
 
 #: Seconds that are none.
 EPSILON = 1e-9
 
 
 @only_within
-def seconds(repair: Repair, j: int, h: int) -> float:
+def seconds(repair: RepairArrays, j: int, h: int) -> float:
     """Return the seconds of task j in a lane of host h."""
     for at in range(repair.near_start[j], repair.near_start[j + 1]):
         if repair.near[row.NEAR_HOST, at] == h:
@@ -28,14 +28,14 @@ def seconds(repair: Repair, j: int, h: int) -> float:
 
 
 @only_within
-def runs(repair: Repair, j: int, at_s: float) -> float:
+def runs(repair: RepairArrays, j: int, at_s: float) -> float:
     """Return when task j runs without its state if it is started at a time."""
     from_s: float = max(at_s, repair.of_task[row.NOTICED, j]) + repair.span[2]
     return from_s
 
 
 @only_within
-def behind(repair: Repair, j: int, ready: float) -> float:
+def behind(repair: RepairArrays, j: int, ready: float) -> float:
     """Return when task j has caught up if it is ready at a time."""
     caught: float = (
         ready + repair.of_task[row.REPLAY, j] + repair.of_task[row.CATCH_UP, j] * (ready - repair.of_task[row.DOWN, j])
@@ -44,7 +44,7 @@ def behind(repair: Repair, j: int, ready: float) -> float:
 
 
 @only_within
-def goes_before(placed: Placed, i: int, step: float, key: float, j: int) -> bool:
+def goes_before(placed: PlacementArrays, i: int, step: float, key: float, j: int) -> bool:
     """Return whether task i of a queue goes before task j with a step and a key."""
     if placed.task_real[row.STEP, i] != step:
         return bool(placed.task_real[row.STEP, i] < step)
@@ -54,7 +54,7 @@ def goes_before(placed: Placed, i: int, step: float, key: float, j: int) -> bool
 
 
 @only_within
-def note_task(placed: Placed, j: int) -> None:
+def note_task(placed: PlacementArrays, j: int) -> None:
     """Remember where a task was before the round."""
     if placed.task_int[row.CHANGED_IN, j] == placed.counter[row.ROUND]:
         return
@@ -69,7 +69,7 @@ def note_task(placed: Placed, j: int) -> None:
 
 
 @only_within
-def note_query(placed: Placed, q: int) -> None:
+def note_query(placed: PlacementArrays, q: int) -> None:
     """Remember what a query was before the round."""
     if placed.query_int[row.CHANGED_IN, q] == placed.counter[row.ROUND]:
         return
@@ -84,7 +84,7 @@ def note_query(placed: Placed, q: int) -> None:
 
 
 @only_within
-def set_ready(repair: Repair, placed: Placed, j: int, ready: float) -> None:
+def set_ready(repair: RepairArrays, placed: PlacementArrays, j: int, ready: float) -> None:
     """Let a task be ready at a time, infinite for never."""
     placed.task_real[row.READY, j] = ready
     placed.task_real[row.CAUGHT, j] = behind(repair, j, ready) if ready < np.inf else np.inf
@@ -96,7 +96,7 @@ def set_ready(repair: Repair, placed: Placed, j: int, ready: float) -> None:
 
 
 @only_within
-def first_free(placed: Placed) -> int:
+def first_free(placed: PlacementArrays) -> int:
     """Return the lane that is free first."""
     first = 0
     for n in range(1, len(placed.lane)):
@@ -106,7 +106,7 @@ def first_free(placed: Placed) -> int:
 
 
 @only_within
-def replay_queue(repair: Repair, placed: Placed, h: int, j: int) -> None:
+def replay_queue(repair: RepairArrays, placed: PlacementArrays, h: int, j: int) -> None:
     """Find anew when tasks of a host are ready, from task j of its queue on, which has changed."""
     if len(placed.lane) > 1:
         for n in range(len(placed.lane)):
@@ -134,7 +134,7 @@ def replay_queue(repair: Repair, placed: Placed, h: int, j: int) -> None:
 
 
 @only_within
-def put(repair: Repair, placed: Placed, j: int, h: int, step: float, key: float) -> None:
+def put(repair: RepairArrays, placed: PlacementArrays, j: int, h: int, step: float, key: float) -> None:
     """Start task j, which is nowhere, on host h."""
     note_task(placed, j)
     placed.task_int[row.HOST, j], placed.task_real[row.STEP, j], placed.task_real[row.KEY, j] = h, step, key
@@ -158,7 +158,7 @@ def put(repair: Repair, placed: Placed, j: int, h: int, step: float, key: float)
 
 
 @only_within
-def take(repair: Repair, placed: Placed, j: int) -> None:
+def take(repair: RepairArrays, placed: PlacementArrays, j: int) -> None:
     """Take task j off its host."""
     note_task(placed, j)
     h = placed.task_int[row.HOST, j]
@@ -181,14 +181,16 @@ def take(repair: Repair, placed: Placed, j: int) -> None:
 
 
 @only_within
-def has_room(repair: Repair, placed: Placed, j: int, h: int) -> bool:
+def has_room(repair: RepairArrays, placed: PlacementArrays, j: int, h: int) -> bool:
     """Return whether task j fits onto host h."""
     cost = repair.of_task[row.COST, j]
     return cost <= placed.free[h] and (h >= repair.pooled or cost <= placed.free[-1])
 
 
 @only_within
-def caught_on(repair: Repair, placed: Placed, j: int, h: int, step: float, key: float, until: float) -> float:
+def caught_on(
+    repair: RepairArrays, placed: PlacementArrays, j: int, h: int, step: float, key: float, until: float
+) -> float:
     """Return when task j, which is nowhere, catches up on host h; infinite where that is later than a time."""
     lasts = seconds(repair, j, h)
     ready = runs(repair, j, step) + max(lasts, 0.0)
@@ -208,7 +210,9 @@ def caught_on(repair: Repair, placed: Placed, j: int, h: int, step: float, key: 
 
 
 @only_within
-def best_host(repair: Repair, placed: Placed, j: int, step: float, key: float, way: int, until: float) -> int:
+def best_host(
+    repair: RepairArrays, placed: PlacementArrays, j: int, step: float, key: float, way: int, until: float
+) -> int:
     """Return the host for task j, which is nowhere, -1 where none takes it by a time.
 
     *step* below 0 stands for the first step of each host; else hosts that come later are left out. SOONEST: where it
@@ -240,7 +244,7 @@ def best_host(repair: Repair, placed: Placed, j: int, step: float, key: float, w
 
 
 @only_within
-def list_missing(repair: Repair, placed: Placed, q: int) -> int:
+def list_missing(repair: RepairArrays, placed: PlacementArrays, q: int) -> int:
     """List the tasks that query q misses, those with most cores first; return how many."""
     many = 0
     for at in range(repair.start[q], repair.start[q + 1]):
@@ -268,7 +272,7 @@ def list_missing(repair: Repair, placed: Placed, q: int) -> int:
 
 
 @only_within
-def key_of(repair: Repair, placed: Placed, j: int, key: float) -> float:
+def key_of(repair: RepairArrays, placed: PlacementArrays, j: int, key: float) -> float:
     """Return the key of a task of a query with a key."""
     jitter = placed.noise[row.JITTER]
     if jitter > 0.0:
@@ -278,7 +282,7 @@ def key_of(repair: Repair, placed: Placed, j: int, key: float) -> float:
 
 
 @only_within
-def place_listed(repair: Repair, placed: Placed, q: int, many: int, step: float, key: float) -> float:
+def place_listed(repair: RepairArrays, placed: PlacementArrays, q: int, many: int, step: float, key: float) -> float:
     """Put the listed tasks where each catches up first; return when query q is whole, infinite if some fit nowhere."""
     until: float = repair.of_query[row.FLOOR, q]
     for i in range(many):
@@ -295,14 +299,14 @@ def place_listed(repair: Repair, placed: Placed, q: int, many: int, step: float,
 
 
 @only_within
-def take_listed(repair: Repair, placed: Placed, many: int) -> None:
+def take_listed(repair: RepairArrays, placed: PlacementArrays, many: int) -> None:
     """Take the first of the listed tasks off again."""
     for i in range(many):
         take(repair, placed, placed.task_int[row.LISTED, i])
 
 
 @only_within
-def pull(repair: Repair, placed: Placed, q: int, until: float, key: float) -> float:
+def pull(repair: RepairArrays, placed: PlacementArrays, q: int, until: float, key: float) -> float:
     """Move tasks that are placed, and that query q would wait for, to where they catch up sooner; return until when."""
     for at in range(repair.start[q], repair.start[q + 1]):
         b = repair.member[at]
@@ -328,7 +332,7 @@ def pull(repair: Repair, placed: Placed, q: int, until: float, key: float) -> fl
 
 
 @only_within
-def defer_listed(repair: Repair, placed: Placed, many: int, step: float, way: int, until: float) -> None:
+def defer_listed(repair: RepairArrays, placed: PlacementArrays, many: int, step: float, way: int, until: float) -> None:
     """Move the listed tasks to hosts that early queries need less, as far as the query is not later for it."""
     if placed.noise[row.SLACK] > 0.0:
         until += placed.noise[row.SLACK] * max(0.0, repair.span[1] - until)

@@ -7,7 +7,7 @@ import numpy as np
 from ftplan.compiled import in_place, only_within
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
-from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import Placed, Repair
+from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import PlacementArrays, RepairArrays
 from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_moves import (
     defer_listed,
     list_missing,
@@ -21,7 +21,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_moves 
 
 
 @only_within
-def insert(repair: Repair, placed: Placed, q: int, key: float, way: int) -> float:
+def insert(repair: RepairArrays, placed: PlacementArrays, q: int, key: float, way: int) -> float:
     """Start all that query q, which is not chosen, misses; return when it is whole, infinite where that cannot be."""
     many = list_missing(repair, placed, q)
     placed.counter[row.LISTED_NOW] = many
@@ -47,7 +47,7 @@ def insert(repair: Repair, placed: Placed, q: int, key: float, way: int) -> floa
 
 
 @only_within
-def step_for(repair: Repair, placed: Placed, q: int, many: int, key: float) -> float:
+def step_for(repair: RepairArrays, placed: PlacementArrays, q: int, many: int, key: float) -> float:
     """Return the step at which all that query q misses is started together so that it is whole first, -1 for none."""
     lowest = repair.span[0]
     for at in range(repair.start[q], repair.start[q + 1]):
@@ -73,7 +73,7 @@ def step_for(repair: Repair, placed: Placed, q: int, many: int, key: float) -> f
 
 
 @only_within
-def bring_forward(repair: Repair, placed: Placed, q: int, until: float, step: float) -> float:
+def bring_forward(repair: RepairArrays, placed: PlacementArrays, q: int, until: float, step: float) -> float:
     """Start what is placed for query q at a step, where it would start later; return when the query is whole."""
     for at in range(repair.start[q], repair.start[q + 1]):
         b = repair.member[at]
@@ -88,7 +88,7 @@ def bring_forward(repair: Repair, placed: Placed, q: int, until: float, step: fl
 
 
 @only_within
-def remove(repair: Repair, placed: Placed, q: int) -> None:
+def remove(repair: RepairArrays, placed: PlacementArrays, q: int) -> None:
     """Take query q out, with the tasks that no other chosen one needs."""
     if placed.query_int[row.CHOSEN, q] == 0:
         return
@@ -105,7 +105,7 @@ def remove(repair: Repair, placed: Placed, q: int) -> None:
 
 
 @only_within
-def put_back(repair: Repair, placed: Placed, b: int) -> None:
+def put_back(repair: RepairArrays, placed: PlacementArrays, b: int) -> None:
     """Start the tasks of a bundle when the first of the chosen queries that need it starts all that it needs."""
     step = np.inf
     for at in range(repair.by_start[b], repair.by_start[b + 1]):
@@ -121,14 +121,14 @@ def put_back(repair: Repair, placed: Placed, b: int) -> None:
 
 
 @only_within
-def lost_by(repair: Repair, q: int, back: float) -> float:
+def lost_by(repair: RepairArrays, q: int, back: float) -> float:
     """Return the priority × seconds that query q loses if it is back at a time."""
     loss: float = repair.of_query[row.PRIORITY, q] * max(0.0, min(back, repair.span[1]) - repair.span[0])
     return loss
 
 
 @only_within
-def look_again(repair: Repair, placed: Placed, q: int) -> None:
+def look_again(repair: RepairArrays, placed: PlacementArrays, q: int) -> None:
     """Find anew when query q is back, and what is lost."""
     back = repair.of_query[row.FLOOR, q]
     for at in range(repair.start[q], repair.start[q + 1]):
@@ -139,7 +139,7 @@ def look_again(repair: Repair, placed: Placed, q: int) -> None:
 
 
 @only_within
-def settle(repair: Repair, placed: Placed) -> None:
+def settle(repair: RepairArrays, placed: PlacementArrays) -> None:
     """Bring queries up to date with what has changed of their tasks."""
     queries = 0
     for n in range(placed.counter[row.STALE]):
@@ -164,7 +164,7 @@ def settle(repair: Repair, placed: Placed) -> None:
 
 
 @only_within
-def begin_round(placed: Placed) -> None:
+def begin_round(placed: PlacementArrays) -> None:
     """Forget what earlier rounds changed."""
     placed.counter[row.ROUND] += 1
     placed.counter[row.TASKS] = 0
@@ -172,7 +172,7 @@ def begin_round(placed: Placed) -> None:
 
 
 @only_within
-def undo(repair: Repair, placed: Placed, loss: float) -> None:
+def undo(repair: RepairArrays, placed: PlacementArrays, loss: float) -> None:
     """Put everything back that the round has changed, before which so much was lost."""
     for n in range(placed.counter[row.TASKS]):
         j = placed.task_int[row.CHANGED, n]
@@ -208,7 +208,7 @@ def undo(repair: Repair, placed: Placed, loss: float) -> None:
 
 
 @only_within
-def clear(repair: Repair, placed: Placed) -> None:
+def clear(repair: RepairArrays, placed: PlacementArrays) -> None:
     """Take everything off."""
     begin_round(placed)
     for j in range(placed.task_int.shape[1]):
@@ -229,7 +229,7 @@ def clear(repair: Repair, placed: Placed) -> None:
 
 
 @in_place
-def construct(repair: Repair, placed: Placed, order: IntArray, way: int) -> None:
+def construct(repair: RepairArrays, placed: PlacementArrays, order: IntArray, way: int) -> None:
     """Start queries anew in an order, each so that it is whole as early as it can be with what is there by then."""
     clear(repair, placed)
     for position in range(len(order)):
@@ -241,7 +241,7 @@ def construct(repair: Repair, placed: Placed, order: IntArray, way: int) -> None
 
 
 @in_place
-def load(repair: Repair, placed: Placed, host: IntArray, key: FloatArray, step: FloatArray) -> None:
+def load(repair: RepairArrays, placed: PlacementArrays, host: IntArray, key: FloatArray, step: FloatArray) -> None:
     """Start from a given placement, without the tasks that no query needs which is back before the horizon."""
     clear(repair, placed)
     for j in range(len(host)):

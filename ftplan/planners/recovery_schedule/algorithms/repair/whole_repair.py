@@ -1,0 +1,243 @@
+"""The whole repair planned at once: starts, list schedules, search, exact models, and the bound, where the gap is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from ftplan.model.tolerances import ROUNDING
+from ftplan.planners.budget import Budget
+from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
+    RepairInstance,
+    RepairPlacement,
+    instance_of,
+    nothing_started,
+)
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Limit, Method, ObjectiveOverTime, Solved
+from ftplan.planners.recovery_schedule.algorithms.repair.pausing import PausingRepair
+from ftplan.planners.recovery_schedule.algorithms.repair.placements import placement_of_schedule
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import FollowingPolicy, RepairSolver, WholeRepairPolicy
+from ftplan.planners.recovery_schedule.algorithms.repair.search.tried_orders import tried_orders
+from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Policy
+from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure
+from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
+from ftplan.planners.result import Result
+
+#: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
+#: search before a model and for the model.
+FIRST_BOUND, PLANNED, EXHAUSTIVE_SHARE, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
+#: Share of the time for the first bound where the work is bounded: what the clock cuts is not the same in the next run.
+BOUNDED = 0.5
+#: Seconds that the first bound may take of a short time.
+LEAST_BOUND_S = 0.2
+#: Share of the time left for all planning where failures come later: what is hard then is the bound.
+PLANNED_AT_FAILURES = 0.4
+#: Share of the time left for a schedule in which running queries give way.
+WITH_PAUSES = 0.4
+#: Shares, where failures come later, of planning at each of them, and of what is left then for trying orders in full.
+AT_FAILURES, TRIED = 0.3, 0.6
+#: Seconds that a placement may take to be carried out, even when the time is over.
+GRACE_S = 0.5
+#: Pairs of a task and a host up to which a repair is planned as a whole.
+MOST_PAIRS = 20_000_000
+
+
+@dataclass(eq=False)
+class RepairSearch:
+    """A repair that is planned by one method: the schedules so far, what they are worth and what none exceeds."""
+
+    problem: RecoveryProblem
+    options: RecoveryOptions
+    method: Method
+    objective: ObjectiveOverTime
+    budget: Budget
+    schedules: list[Schedule]
+    limit: Limit | None = None
+    results: list[Result[Schedule]] = field(default_factory=list)
+    bound_cut: bool = False  # whether the clock ended a bound, which is of no matter where one is reached
+    _worths: dict[int, tuple[Schedule, float]] = field(default_factory=dict)  # by identity, which the schedule keeps
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the repair is planned as a whole, in which tasks are not split."""
+        pairs = int(self.problem.failed.sum()) * len(self.problem.hosts)
+        return self.method.alone is None and not self.options.parallel_recovery and pairs <= MOST_PAIRS
+
+    def bound_by(self, most: float | None) -> None:
+        """Take a lower limit on what any schedule is worth; its stairs stay."""
+        if most is not None and (self.limit is None or most < self.limit.most):
+            self.limit = Limit(most, None if self.limit is None else self.limit.stairs)
+
+    @property
+    def worth(self) -> float:
+        """What the best schedule is worth."""
+        return max(map(self.worth_of, self.schedules), default=float("-inf"))
+
+    def worth_of(self, schedule: Schedule) -> float:
+        """Return what a schedule is worth, without asking again."""
+        if id(schedule) not in self._worths:
+            self._worths[id(schedule)] = schedule, self.objective.of_schedule(schedule)
+        return self._worths[id(schedule)][1]
+
+    def gains(self, schedule: Schedule) -> bool:
+        """Return whether a schedule is worth more than recovering nothing."""
+        return self.worth_of(schedule) > self.nothing + ROUNDING * max(1.0, abs(self.nothing))
+
+    @cached_property
+    def nothing(self) -> float:
+        """What recovering nothing is worth."""
+        return self.objective.of_schedule(nothing_recovered(self.problem))
+
+    def reached(self, worth: float) -> bool:
+        """Return whether nothing can be worth more, up to rounding."""
+        return self.limit is not None and worth >= self.limit.most - ROUNDING * max(1.0, abs(self.limit.most))
+
+
+def plan_whole_repair(repair: RepairSearch) -> None:
+    """Plan a repair as a whole, and bound it: first cheaply, at the end with the time that is left.
+
+    Where nothing fails later the placement at step 0 is worth what its schedule is, and one is planned. Else several
+    schedules are made in full, each planned anew at every failure, which it does not foresee.
+    """
+    whole = _bound(repair, _first_share(repair.budget))
+    in_time = not repair.schedules or not repair.budget.over()
+    if repair.is_planned and in_time and not repair.reached(repair.worth):
+        if repair.problem.may_pause:
+            _plan_with_pauses(repair)
+        if repair.problem.failures:
+            _plan_at_each_failure(repair)
+        else:
+            _plan_once(repair)
+    if not whole and not repair.reached(repair.worth) and not repair.budget.over():
+        _bound(repair, 1.0)
+
+
+def _first_share(budget: Budget) -> float:
+    """Return the share of the time for the first bound, at which bounded work ends by itself."""
+    if budget.iterations is not None:
+        return BOUNDED
+    return max(FIRST_BOUND, min(1.0, LEAST_BOUND_S / max(budget.left_s, LEAST_BOUND_S)))
+
+
+def _bound(repair: RepairSearch, share: float) -> bool:
+    """Take a lower limit on what any schedule is worth; return whether more time would bring no other."""
+    part = repair.budget.part(share)
+    limit = repair.objective.limit(repair.problem, part, parallel=repair.options.parallel_recovery)
+    repair.bound_cut |= part.cut
+    if limit is not None and (repair.limit is None or limit.most < repair.limit.most):
+        repair.limit = limit
+    return repair.budget.iterations is not None and not part.cut
+
+
+def _plan_once(repair: RepairSearch) -> None:
+    """Plan at step 0; nothing comes that the plan does not foresee."""
+    problem, part = repair.problem, repair.budget.part(PLANNED)
+    instance = instance_of(at_failure(problem), repair.options.prefetch)
+    solved = _solved(repair, instance, part, repair.options.seed)
+    repair.budget.cut |= part.cut
+    made = _add_schedule(repair, WholeRepairPolicy(lambda *_: solved.placement, repair.options.prefetch)).answer
+    if solved.most is None or made is None or problem.may_pause:
+        return
+    most = solved.most
+    if problem.rolls_back:  # queries that lost no task are down for a time that no placement changes
+        most += repair.worth_of(made) - repair.objective.of_placement(instance, solved.placement)
+    repair.bound_by(most)
+
+
+def _plan_with_pauses(repair: RepairSearch) -> None:
+    """Plan a schedule in which running queries give way."""
+    part = repair.budget.part(WITH_PAUSES)
+    _add_schedule(
+        repair,
+        PausingRepair(
+            _planner(repair, part), lambda instance: repair.objective.listed(instance, part), repair.options.prefetch
+        ),
+    )
+
+
+def _plan_at_each_failure(repair: RepairSearch) -> None:
+    """Plan at each failure anew, then try orders in full, then plan from the last failure on, with nothing hidden."""
+    problem, options, method = repair.problem, repair.options, repair.method
+    whole = repair.budget.part(PLANNED_AT_FAILURES)
+    _add_schedule(repair, WholeRepairPolicy(_planner(repair, whole.part(AT_FAILURES)), options.prefetch))
+    if not (method.search or method.model) or repair.reached(repair.worth):
+        return
+    start = max(repair.schedules, key=repair.worth_of, default=None)
+    if start is not None:
+        part = whole.part(TRIED)
+        found = tried_orders(problem, options, start, repair.objective.of_schedule, part)
+        whole.cut |= part.cut
+        if found is not None and found.answer is not None:
+            repair.results.append(found)
+            repair.schedules.append(found.answer)
+            start = found.answer
+        last_s = max(event.at_s for event in problem.failures)
+        _add_schedule(repair, FollowingPolicy(start, last_s, _planner(repair, whole), options.prefetch))
+    repair.budget.cut |= whole.cut
+
+
+def _planner(repair: RepairSearch, budget: Budget) -> RepairSolver:
+    """Return what plans with an equal part of the time at step 0 and at each failure, twice where tasks may pause."""
+    times = 1 + len({event.at_s for event in repair.problem.failures})
+    plans = iter(range(times * (2 if repair.problem.may_pause else 1), 0, -1))
+
+    def planned(instance: RepairInstance, _: Budget, seed: int) -> RepairPlacement:
+        part = budget.part(1.0 / next(plans, 1))
+        placement = _solved(repair, instance, part, seed).placement
+        repair.budget.cut |= part.cut
+        return placement
+
+    return planned
+
+
+def _add_schedule(repair: RepairSearch, policy: Policy) -> Result[Schedule]:
+    """Make a schedule in full."""
+    options = replace(repair.options, time_limit_s=repair.budget.left_s + GRACE_S)
+    partly = repair.options.objective == "fidelity-time"
+    result = construct_schedule(repair.problem, options, policy, partly=partly)
+    if partly and result.answer is not None and not repair.gains(result.answer):
+        return replace(result, answer=None)
+    repair.results.append(result)
+    if result.answer is not None:
+        repair.schedules.append(result.answer)
+    return result
+
+
+def _solved(repair: RepairSearch, instance: RepairInstance, budget: Budget, seed: int) -> Solved:
+    """Return what the method makes of an instance; it ends where nothing better is possible."""
+    method, objective = repair.method, repair.objective
+    problem = repair.problem
+    final = not (problem.failures or problem.rolls_back or problem.may_pause)
+    if len(instance.task) == 0 or len(instance.host) == 0:
+        return Solved(nothing_started(instance))
+    if method.few and (best := objective.few(instance, budget.part(EXHAUSTIVE_SHARE))) is not None:
+        return Solved(best, objective.of_placement(instance, best), True)
+    solved = Solved(_start(repair, instance, budget))
+
+    def open_() -> bool:
+        return not (final and repair.reached(objective.of_placement(instance, solved.placement))) and not budget.over()
+
+    if method.search and open_():
+        part = budget.part(SEARCH if method.model else 1.0)
+        solved = Solved(objective.searched(instance, solved.placement, part, seed))
+        budget.cut |= part.cut
+    if method.model and open_():
+        part = budget.part(MODEL)
+        solved = objective.modelled(instance, solved.placement, part, seed, repair.limit if final else None)
+        budget.cut |= part.cut
+    if method.search and method.model and not solved.optimal and open_():
+        solved = solved._replace(placement=objective.searched(instance, solved.placement, budget, seed + 1))
+    return solved
+
+
+def _start(repair: RepairSearch, instance: RepairInstance, budget: Budget) -> RepairPlacement:
+    """Return the best of the list schedule and of what the schedules so far start from here on."""
+    starts = [repair.objective.listed(instance, budget)]
+    starts += [
+        placement
+        for schedule in repair.schedules
+        if (placement := placement_of_schedule(schedule, instance)) is not None
+    ]
+    return max(starts, key=lambda placement: repair.objective.of_placement(instance, placement))

@@ -1,1 +1,0 @@
-"""On which node each replica runs."""
