@@ -9,13 +9,13 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from ftplan.engines.collecting import POLLS
+from ftplan.engines.collecting.endpoint import Connection
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.collected import POLLS
-from ftplan.io.collected.endpoint import Connection
 from ftplan.version import __version__
 
 if TYPE_CHECKING:
-    from ftplan.io.collected.polling import CollectionSummary, Pace
+    from ftplan.engines.collecting.polling import CollectionSummary, Pace
 
 
 def collect(
@@ -37,9 +37,9 @@ def collect(
         ``FTPLAN_COLLECT_PASSWORD``, of the environment alone.
     output
         A new folder, or a collected one of the same endpoint, in which it goes on. For its layout see
-        :mod:`ftplan.io.collected`.
+        :mod:`ftplan.engines.collecting`.
     source
-        What answers: a key of :data:`ftplan.io.collected.POLLS`.
+        What answers: a key of :data:`ftplan.engines.collecting.POLLS`.
     pace
         How often, and for how long.
     connection
@@ -56,11 +56,11 @@ def collect(
     OutputError
         If the disk fails.
     """
-    from ftplan.io.collected.asking import Asking
-    from ftplan.io.collected.collection_file import CollectionHead
-    from ftplan.io.collected.endpoint import Endpoint
-    from ftplan.io.collected.journal import AnswerJournal
-    from ftplan.io.collected.polling import keep_polling
+    from ftplan.engines.collecting.asking import Asking
+    from ftplan.engines.collecting.collection import CollectionHead
+    from ftplan.engines.collecting.endpoint import Endpoint
+    from ftplan.engines.collecting.journal import AnswerJournal
+    from ftplan.engines.collecting.polling import keep_polling
 
     if source not in POLLS:
         raise FtplanError(f"--from: unknown source {source!r}{suggestion(source, POLLS)}: one of {', '.join(POLLS)}")
@@ -82,8 +82,8 @@ def source_at(url: str, output: str | os.PathLike[str], connection: Connection) 
     FtplanError
         If nothing answers, or something else does.
     """
-    from ftplan.io.collected.endpoint import Endpoint
-    from ftplan.io.collected.recognition import recognised
+    from ftplan.engines.collecting.endpoint import Endpoint
+    from ftplan.engines.collecting.recognition import recognised
 
     return recognised(Endpoint(url, connection), Path(output))
 

@@ -10,13 +10,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ftplan.engines.collecting.endpoint import Connection
 from ftplan.errors import FtplanError
-from ftplan.io.collected.endpoint import Connection
 from ftplan.io.documents import Source
 from ftplan.version import __version__
 
 if TYPE_CHECKING:
-    from ftplan.io.collected.prometheus import RangeSummary
+    from ftplan.engines.prometheus.collector import RangeSummary
 
 _MATCHER = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(=|!=|=~|!~)"(?:[^"\\\n]|\\.)*"')
 
@@ -84,7 +84,7 @@ def collect_ranges(
         and ``FTPLAN_COLLECT_PASSWORD``, of the environment alone.
     output
         A new folder, or one of the same server and queries: what it holds is not asked for again. For its layout see
-        :mod:`ftplan.io.collected`.
+        :mod:`ftplan.engines.collecting`.
     say
         Hears of outages, warnings, and queries without an answer.
     tell
@@ -97,12 +97,12 @@ def collect_ranges(
     OutputError
         If the disk fails.
     """
-    from ftplan.io.collected.collection_file import NAME, CollectionHead, head_of
-    from ftplan.io.collected.endpoint import Endpoint
-    from ftplan.io.collected.journal import AnswerJournal
-    from ftplan.io.collected.prometheus import RangeAsking
-    from ftplan.io.collected.prometheus_grid import Grid
-    from ftplan.io.collected.prometheus_mapping import load_mapping, options_of, shipped_mapping
+    from ftplan.engines.collecting.collection import NAME, CollectionHead, head_of
+    from ftplan.engines.collecting.endpoint import Endpoint
+    from ftplan.engines.collecting.journal import AnswerJournal
+    from ftplan.engines.prometheus.collector import RangeAsking
+    from ftplan.engines.prometheus.grid import Grid
+    from ftplan.engines.prometheus.mapping import load_mapping, options_of, shipped_mapping
 
     mapping = shipped_mapping()
     if request.mapping is not None:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ftplan.engines.importing import IMPORTERS
+from ftplan.engines.importing.options import ImportOptions
 from ftplan.errors import FtplanError
-from ftplan.io.engines import IMPORTERS
-from ftplan.io.engines.options import ImportOptions
 from ftplan.io.options.fields import FLAG, Check, Options, checked, flag, number, one_of, option, optional, path, texts
 from ftplan.model.plan import Warn
 
@@ -152,9 +152,9 @@ def import_topology(
     a_path = optional(Check("a path", path))
     checked("import-topology", {"output": a_path, "cluster_output": a_path, "force": FLAG}, writing)
     _refuse_outputs(output, cluster_output, force)
+    from ftplan.engines.importing.finish import finish
+    from ftplan.engines.importing.source import open_source
     from ftplan.io.documents import collection_paused
-    from ftplan.io.engines.finish import finish
-    from ftplan.io.engines.source import open_source
 
     module, _, function = IMPORTERS[engine].partition(":")
     plain = ImportOptions(**{item.name: getattr(asked, item.name) for item in fields(ImportOptions)})

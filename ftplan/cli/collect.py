@@ -9,7 +9,7 @@ import click
 from ftplan.cli import collect_ranges, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import emit, say
-from ftplan.io.collected import SIGNS
+from ftplan.engines.collecting import SIGNS
 from ftplan.reports.answer import Answer, Table
 
 asking = options.together(
@@ -87,8 +87,8 @@ def command(url: str | None, **given: Any) -> int:
     if url is None or given["output"] is None:
         raise click.UsageError(f"{'URL' if url is None else '-o DIR'} is missing: ftplan collect URL -o DIR")
     from ftplan.api.collecting import collect, source_at
-    from ftplan.io.collected.endpoint import Connection
-    from ftplan.io.collected.polling import Pace
+    from ftplan.engines.collecting.endpoint import Connection
+    from ftplan.engines.collecting.polling import Pace
     from ftplan.model.plan import canonical_json
 
     for name in ("every", "timeout"):

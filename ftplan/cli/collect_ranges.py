@@ -17,7 +17,7 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y
 
 def print_mapping(mapping: str | None) -> None:
     """Print the queries of a mapping file, or those that come with ftplan."""
-    from ftplan.io.collected.prometheus_mapping import mapping_text
+    from ftplan.engines.prometheus.mapping import mapping_text
 
     click.echo(mapping_text(mapping), nl=False)
 

@@ -9,7 +9,7 @@ import click
 from ftplan.api.exporting import ExportOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.render import check_output, say, warn
-from ftplan.exports import TARGETS
+from ftplan.engines.registry import TARGETS
 
 _ABOUT = "\n\n".join(
     f"{target.name}: {target.gives}. Takes {', '.join(target.kinds) if target.name != 'csv' else 'every kind'}. "

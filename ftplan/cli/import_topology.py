@@ -10,7 +10,7 @@ import click
 from ftplan.api.importing import Importing
 from ftplan.cli import kind_options, options
 from ftplan.cli.render import emit, say, warn
-from ftplan.io.engines import IMPORTERS
+from ftplan.engines.importing import IMPORTERS
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:

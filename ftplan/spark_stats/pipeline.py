@@ -11,12 +11,12 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+from ftplan.engines.log_formats import ENGINE_FORMATS, function, refuse_columns
 from ftplan.errors import FtplanError
 from ftplan.model.load_measures import Measure
 from ftplan.model.statistics import EPOCH, LogInput, Manifest
 from ftplan.model.topology import Topology
 from ftplan.spark_stats.choice import Engine
-from ftplan.spark_stats.engine_logs import ENGINE_FORMATS, function, refuse_columns
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
 from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators, known_operators

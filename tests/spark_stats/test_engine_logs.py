@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
+from ftplan.engines import log_formats as engine_logs
+from ftplan.engines import log_rows as rows
+from ftplan.engines.log_formats import EngineFormat
 from ftplan.errors import FtplanError
-from ftplan.spark_stats import engine_logs
-from ftplan.spark_stats.engine_logs import EngineFormat, rows
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.session import Session
 from tests.spark_stats.conftest import Run

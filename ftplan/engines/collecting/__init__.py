@@ -1,0 +1,33 @@
+"""A REST endpoint's answers over time, kept in a folder.
+
+::
+
+    DIR/collection.json                 what was asked, where and how often (format: ftplan/collection)
+    DIR/answers/2026-11-22T07.jsonl     the answers of one hour (UTC), a line each, in the order in which they came
+    DIR/answers/2026-11-22T06.jsonl.gz  the same of an hour that is over
+
+A line is ``{"at": "2026-11-22T07:40:00.123Z", "path": "/jobs/overview", "status": 200, "answer": {...}}``; where none
+came, ``{"at": ..., "path": ..., "status": null, "error": "connection refused"}``. ``at`` is when the answer was there;
+``path`` is what was asked, with its query; ``status`` is that of HTTP, null where nothing answered, and lines of any
+status but 200 have an ``error`` instead of an ``answer``. Answers of Prometheus have ``metric`` too, the name that the
+mapping file gives to the query. A last line that was cut off counts as not written. The answers of one poll follow each
+other, and each poll of an engine begins with the same path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: What can answer, with a page that only its endpoint has and a key of that answer.
+SIGNS: Mapping[str, tuple[str, str]] = {
+    "flink": ("/overview", "taskmanagers"),
+    "storm": ("/api/v1/cluster/summary", "supervisors"),
+    "prometheus": ("/api/v1/status/buildinfo", "data"),
+}
+
+#: What can be asked, and the class that asks it, made with the options, as "module:class": see ``Poll`` in
+#: :mod:`ftplan.engines.collecting.asking`.
+POLLS: Mapping[str, str] = {
+    "flink": "ftplan.engines.flink.collector:FlinkPoll",
+    "storm": "ftplan.engines.storm.collector:StormPoll",
+}
