@@ -9,8 +9,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from ftplan.engines.collecting import POLLS
 from ftplan.engines.collecting.endpoint import Connection
+from ftplan.engines.registry import polls
 from ftplan.errors import FtplanError, suggestion
 from ftplan.version import __version__
 
@@ -39,7 +39,7 @@ def collect(
         A new folder, or a collected one of the same endpoint, in which it goes on. For its layout see
         :mod:`ftplan.engines.collecting`.
     source
-        What answers: a key of :data:`ftplan.engines.collecting.POLLS`.
+        What answers: a key of :func:`ftplan.engines.registry.polls`.
     pace
         How often, and for how long.
     connection
@@ -62,8 +62,10 @@ def collect(
     from ftplan.engines.collecting.journal import AnswerJournal
     from ftplan.engines.collecting.polling import keep_polling
 
-    if source not in POLLS:
-        raise FtplanError(f"--from: unknown source {source!r}{suggestion(source, POLLS)}: one of {', '.join(POLLS)}")
+    if source not in polls():
+        raise FtplanError(
+            f"--from: unknown source {source!r}{suggestion(source, polls())}: one of {', '.join(polls())}"
+        )
     asked = {name: value for name, value in (options or {}).items() if value}
     poll = _poll_of(source, asked)
     endpoint = Endpoint(url, connection or Connection(), sleep=pace.sleep)
@@ -91,6 +93,6 @@ def source_at(url: str, output: str | os.PathLike[str], connection: Connection) 
 def _poll_of(source: str, options: Mapping[str, Any]) -> Any:
     """Make what asks."""
     try:
-        return resolve_name(POLLS[source])(options)
+        return resolve_name(polls()[source])(options)
     except re.error as error:
         raise FtplanError(f"--metrics: is no regular expression: {error}") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from ftplan.engines.registry import TARGETS
+from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.options.fields import Check, Options, PlanSource, checked, number, option, optional, quoted, texts
 from ftplan.model.plan import Plan, Warn
@@ -126,11 +126,11 @@ def export_plan(
     from ftplan.io.options.parameters import SOURCE
     from ftplan.planners.given_plan import a_plan
 
-    if not isinstance(to, str) or to not in TARGETS:
-        near = suggestion(to, TARGETS) if isinstance(to, str) else ""
-        raise FtplanError(f"--to: {quoted(to)} is not one of {', '.join(TARGETS)}{near}")
+    if not isinstance(to, str) or to not in targets():
+        near = suggestion(to, targets()) if isinstance(to, str) else ""
+        raise FtplanError(f"--to: {quoted(to)} is not one of {', '.join(targets())}{near}")
     checked("export-plan", {"topology": SOURCE, "cluster": SOURCE}, {"topology": topology, "cluster": cluster})
-    plan, target = a_plan(plan), TARGETS[to]
+    plan, target = a_plan(plan), targets()[to]
     defaults = ExportOptions.of("export-plan", _NO_MAPS)
     asked = ExportOptions.of("export-plan", {**_NO_MAPS, **options})
     given = [name for name in options if getattr(asked, name) != getattr(defaults, name)]

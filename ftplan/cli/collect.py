@@ -9,14 +9,14 @@ import click
 from ftplan.cli import collect_ranges, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import emit, say
-from ftplan.engines.collecting import SIGNS
+from ftplan.engines.registry import collectors
 from ftplan.reports.answer import Answer, Table
 
 asking = options.together(
     click.option(
         "--from",
         "source",
-        type=click.Choice(list(SIGNS)),
+        type=click.Choice(list(collectors())),
         help="What answers at URL.  [default: found by asking]",
     ),
     click.option("-o", "--output", metavar="DIR", help="The folder: a new one, or one to go on in.  [required]"),

@@ -1,4 +1,8 @@
-"""What an exporter returns, and what several of them write."""
+"""What an exporter returns, and what several of them write.
+
+An exporter is a function ``write(plan, problem, **options) -> Export``; of *problem* topology and cluster count, and
+either may be missing. It takes the options that its row in :mod:`ftplan.engines.registry` names.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.cluster import Node
 from ftplan.model.plan import Plan, Warn
@@ -38,6 +43,13 @@ class Export:
     kind: str
     text: str
     warnings: tuple[Warn, ...] = ()
+
+
+def csv_table(plan: Plan, problem: Problem) -> Export:
+    """Write the main table of a plan of any kind; see :func:`ftplan.io.plan_csv.csv_text`."""
+    from ftplan.io.plan_csv import csv_text
+
+    return Export("csv", plan.kind, csv_text(plan), (targets()["csv"].limits(),))
 
 
 def yaml_text(

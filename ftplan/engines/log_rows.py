@@ -1,4 +1,11 @@
-"""Rows of an engine's log, whatever the engine, as a log that the pipeline takes."""
+"""Rows of an engine's log, whatever the engine, as a log that the pipeline of ``compute-stats`` takes.
+
+A log reader is ``read(session, logs, files, mapping)``, which returns the log and the mapping completed with the names
+of its columns. ``logs`` are files and folders as the user gave them, ``files`` what was found there (size and SHA-256
+are taken care of), ``mapping`` what else the user said. It makes a frame whose columns are some of :data:`COLUMNS` and
+gives it to :func:`engine_log`; or makes an Arrow table of them on the driver and gives it to :func:`arrow_log`.
+Windows, rejects, spreading, tables and the manifest are then as for any log.
+"""
 
 from __future__ import annotations
 

@@ -8,12 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.engines.exporting import Export
-from ftplan.engines.registry import TARGETS
 from ftplan.errors import FtplanError
 from ftplan.model.kinds import row
 from ftplan.model.plan import Plan, canonical
-from ftplan.model.problem import Problem
 
 #: By kind, the list in each row of the main table whose entries become rows, and what a plain entry is called.
 _ROWS_OF = {"recovery-schedule": ("recover", None), "drain-schedule": ("nodes", "node")}
@@ -26,8 +23,8 @@ _FIRST = (
 _QUERY = {"operator", "index", "priority", "at_s"}
 
 
-def csv_table(plan: Plan, problem: Problem) -> Export:
-    """Write the main table, one record a line.
+def csv_text(plan: Plan) -> str:
+    """Return the main table, one record a line.
 
     A recovery schedule has a line for each task that starts, a drain schedule one for each node that restarts; what
     their steps and rounds have else is repeated, and a step without tasks has one line without a task. Further lists
@@ -50,7 +47,7 @@ def csv_table(plan: Plan, problem: Problem) -> Export:
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(lines)
-    return Export("csv", plan.kind, out.getvalue(), (TARGETS["csv"].limits(),))
+    return out.getvalue()
 
 
 def _order(column: str) -> tuple[int, str]:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from ftplan.engines.log_formats import ENGINE_FORMATS, function, refuse_columns
 from ftplan.errors import FtplanError
 from ftplan.model.load_measures import Measure
 from ftplan.model.statistics import EPOCH, LogInput, Manifest
 from ftplan.model.topology import Topology
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
-from ftplan.spark_stats.mapping import LogMapping, micros
+from ftplan.spark_stats.log_formats import engine_formats
+from ftplan.spark_stats.mapping import FREE_WITH_ENGINES, LogMapping, micros
 from ftplan.spark_stats.operators import Operators, known_operators
 from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import Session, open_session
@@ -67,14 +68,14 @@ def compute(
         If the folder cannot be written.
     """
     tell = progress or (lambda stage, share: None)
-    refuse_columns(mapping)
-    engine_format = ENGINE_FORMATS.get(mapping.input_format)
-    if mapping.input_format == "kafka-log-dirs" and topology is not None:
+    _refuse_columns(mapping)
+    engine_format = engine_formats().get(mapping.input_format)
+    if engine_format is not None and "stores" in engine_format.options and topology is not None:
         mapping = replace(mapping, stores=mapping.stores or _stores(topology))
     if not mapping.from_engine:
         known_operators(mapping, topology)  # what is wrong with the options comes first
     if engine_format is not None and engine_format.find is not None:
-        paths = function(engine_format.find)(logs)
+        paths = resolve_name(engine_format.find)(logs)
     else:
         paths = find_files(logs, mapping.input_format)
     opaque = engine_format is not None and not engine_format.text
@@ -96,11 +97,22 @@ def compute(
                     if engine_format is None:
                         log = read_log(session, files, mapping)
                     else:
-                        log, mapping = function(engine_format.read)(session, logs, files, mapping)
+                        log, mapping = resolve_name(engine_format.read)(session, logs, files, mapping)
                     operators = known_operators(mapping, topology)
                     statistics = run_passes(log, mapping, operators)
                 tell("writing", None)
                 return _write(statistics, mapping, files, operators, session.engine, folder, tool_version)
+
+
+def _refuse_columns(mapping: LogMapping) -> None:
+    """Raise FtplanError if options name columns of a format that knows its columns."""
+    if not mapping.from_engine:
+        return
+    for field in fields(mapping):
+        if field.name not in FREE_WITH_ENGINES and getattr(mapping, field.name) != field.default:
+            option = field.name.replace("_", "-").removesuffix("s" if field.name.endswith("_columns") else "")
+            option = {"keys": "key"}.get(option, option)
+            raise FtplanError(f"--{option}: {mapping.input_format} knows its columns; leave the option out")
 
 
 def _stores(topology: Topology) -> tuple[tuple[str, str], ...]:

@@ -13,21 +13,3 @@ status but 200 have an ``error`` instead of an ``answer``. Answers of Prometheus
 mapping file gives to the query. A last line that was cut off counts as not written. The answers of one poll follow each
 other, and each poll of an engine begins with the same path.
 """
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-
-#: What can answer, with a page that only its endpoint has and a key of that answer.
-SIGNS: Mapping[str, tuple[str, str]] = {
-    "flink": ("/overview", "taskmanagers"),
-    "storm": ("/api/v1/cluster/summary", "supervisors"),
-    "prometheus": ("/api/v1/status/buildinfo", "data"),
-}
-
-#: What can be asked, and the class that asks it, made with the options, as "module:class": see ``Poll`` in
-#: :mod:`ftplan.engines.collecting.asking`.
-POLLS: Mapping[str, str] = {
-    "flink": "ftplan.engines.flink.collector:FlinkPoll",
-    "storm": "ftplan.engines.storm.collector:StormPoll",
-}

@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from ftplan.engines.collecting import SIGNS
 from ftplan.engines.collecting.endpoint import Endpoint
 from ftplan.engines.collecting.journal import AnswerJournal
+from ftplan.engines.registry import collectors
 from ftplan.errors import FtplanError
 
 #: Requests in a row that nothing answers, after which a poll ends.
@@ -106,13 +106,13 @@ class Asking:
         OutOfReachError
             If there is no answer otherwise.
         """
-        path, key = SIGNS[source]
-        value = self(path)
-        if isinstance(value, dict) and key in value:
+        sign = collectors()[source]
+        value = self(sign.page)
+        if isinstance(value, dict) and sign.key in value:
             return value
         if not self.journal.continued and (self.error is None or (self.status is not None and self.status < 500)):
-            said = self.error or f"it names no {key}"
+            said = self.error or f"it names no {sign.key}"
             raise FtplanError(
-                f"{self.endpoint.url}{path}: is no {source.capitalize()} endpoint that answers us: {said}"
+                f"{self.endpoint.url}{sign.page}: is no {source.capitalize()} endpoint that answers us: {said}"
             )
         raise OutOfReachError(self.error)

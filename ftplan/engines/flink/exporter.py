@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.engines.exporting import Export, scaled_of, title_of, yaml_text
-from ftplan.engines.registry import TARGETS
+from ftplan.engines.registry import targets
 from ftplan.model.key_group_state import even_ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
@@ -30,7 +30,7 @@ def flink(plan: Plan, problem: Problem) -> Export:
         return _scale_out(plan, problem)
     body = plan.plan or {}
     config, remarks = _OF_KIND[plan.kind](body)
-    warnings = [TARGETS["flink"].limits()]
+    warnings = [targets()["flink"].limits()]
     groups = _key_groups(body, problem)
     if groups:
         largest = max(groups.values())
@@ -110,7 +110,7 @@ def _scale_out(plan: Plan, problem: Problem) -> Export:
     for item in scaled:
         by = f" by {item['technique']}" if item.get("technique") else ""
         remarks.append(f"Advisory: {item['operator']} from {item['parallelism_from']} tasks{by}.")
-    warnings = (TARGETS["flink"].limits(), *more)
+    warnings = (targets()["flink"].limits(), *more)
     return Export("flink", plan.kind, yaml_text(title_of(plan), warnings, remarks, [config]), warnings)
 
 

@@ -9,12 +9,12 @@ from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ftplan.engines.collecting import POLLS
 from ftplan.engines.collecting.answers import Answer, answers
 from ftplan.engines.collecting.asking import Asking, OutOfReachError
 from ftplan.engines.collecting.collection import CollectionHead
 from ftplan.engines.collecting.endpoint import Connection, Endpoint
 from ftplan.engines.collecting.journal import AnswerJournal
+from ftplan.engines.registry import polls
 from ftplan.errors import FtplanError
 
 
@@ -32,7 +32,7 @@ def poll_once(url: str, engine: str, options: Mapping[str, Any], connection: Con
         head = CollectionHead(engine, endpoint.url, 1.0, now(), dict(options))
         journal = AnswerJournal(Path(folder) / "poll", head, "")
         try:
-            resolve_name(POLLS[engine])(options)(Asking(endpoint, journal, now))
+            resolve_name(polls()[engine])(options)(Asking(endpoint, journal, now))
         except OutOfReachError as error:
             raise FtplanError(f"{endpoint.url}: {error}") from None
         finally:

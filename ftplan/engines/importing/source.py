@@ -87,11 +87,11 @@ class EngineSource:
 
     @cached_property
     def _polled(self) -> list[Answer]:
-        from ftplan.engines.collecting import POLLS
         from ftplan.engines.importing.live import poll_once
+        from ftplan.engines.registry import polls
 
         assert self.url is not None
-        if self.engine is None or self.engine not in POLLS:
+        if self.engine is None or self.engine not in polls():
             raise FtplanError(f"{self.name}: {self.engine} answers at no URL; give what its tools print as files")
         return poll_once(self.url, self.engine, {"jobs": [self.job]} if self.job else {})
 

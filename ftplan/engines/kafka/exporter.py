@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ftplan.engines.exporting import Export, node_of, operator_name, refuse_unknown
-from ftplan.engines.registry import TARGETS
+from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
@@ -133,7 +133,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _warnings(plan: Plan, partitions: Any, bandwidth: float | None) -> list[Warn]:
-    warnings = [TARGETS["kafka-reassignment"].limits()]
+    warnings = [targets()["kafka-reassignment"].limits()]
     command = "kafka-reassign-partitions.sh --bootstrap-server HOST:PORT --reassignment-json-file FILE"
     if bandwidth is None:
         text = f"give --bandwidth for the throttle; without one, {command} --execute copies as fast as brokers can"

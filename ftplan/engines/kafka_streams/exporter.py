@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.engines.exporting import Export, node_of, title_of
-from ftplan.engines.registry import TARGETS
+from ftplan.engines.registry import targets
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -31,7 +31,7 @@ def kafka_streams(plan: Plan, problem: Problem) -> Export:
     copies = _copies(plan, tokens)
     known = {zone for zone in zones.values() if zone is not None}
     tagged = len(known) > 1 and None not in zones.values()
-    warnings = [TARGETS["kafka-streams"].limits(), *_doubts(zones, copies, tagged)]
+    warnings = [targets()["kafka-streams"].limits(), *_doubts(zones, copies, tagged)]
     said = [title_of(plan), *(f"{warning.code}: {warning.message}" for warning in warnings)]
     lines = [f"# {line}" for text in said for line in textwrap.wrap(text, 110, subsequent_indent="  ")]
     lines += ["# All instances:", f"num.standby.replicas={copies}"]

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from ftplan.engines.exporting import Export, host_of, node_of, refuse_unknown, title_of, yaml_text
-from ftplan.engines.registry import TARGETS
+from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import primaries
 from ftplan.model.names import natural_key
@@ -66,7 +66,7 @@ def kubernetes(
     known = () if problem.topology is None else problem.topology.position
     refuse_unknown("--workload", workload, {*standbys, *known}, "operator")
     refuse_unknown("--host-map", host_map, {n for s in standbys.values() for n in (*s.pods, *s.active) if n}, "node")
-    warnings = [TARGETS["kubernetes"].limits()]
+    warnings = [targets()["kubernetes"].limits()]
     if any(None in item.pods for item in standbys.values()):
         text = "the plan names no nodes: pods only spread, by preference; plan with a cluster to say where"
         warnings.append(Warn("NO_NODES", text))

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ftplan.engines.exporting import Export, host_of, operator_name, refuse_unknown, scaled_of, title_of, yaml_text
-from ftplan.engines.registry import TARGETS
+from ftplan.engines.registry import targets
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -42,7 +42,7 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
     failed = _failed(plan, problem)
     refuse_unknown("--host-map", host_map, nodes | failed, "node")
     hosts = {node: host_of(problem, node, host_map, "host") for node in sorted(nodes | failed, key=natural_key)}
-    warnings = [TARGETS["storm"].limits()]
+    warnings = [targets()["storm"].limits()]
     split = sorted({f"{i['operator']}/{i['index']}" for i in recovered if i.get("key_groups") is not None})
     if split:
         text = f"Storm cannot split a task over supervisors as the plan does with {', '.join(split)}"
@@ -100,7 +100,7 @@ def _rebalanced(plan: Plan, problem: Problem) -> Export:
     if executors:
         told = " ".join(f"-e {name}={count}" for name, count in executors.items())
         remarks.append(f"storm rebalance TOPOLOGY {told}")
-    warnings = (TARGETS["storm"].limits(),)
+    warnings = (targets()["storm"].limits(),)
     conf = {"ftplan.component.executors": executors} if executors else {}
     return Export("storm", plan.kind, yaml_text(title_of(plan), warnings, remarks, [conf]), warnings)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import ftplan
-from ftplan.engines.importing import IMPORTERS
 from ftplan.engines.importing.source import open_source
+from ftplan.engines.registry import importers
 from ftplan.errors import FtplanError
 
 
@@ -47,7 +47,7 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
             open_source(given)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("engine", IMPORTERS)
+@pytest.mark.parametrize("engine", importers())
 def test_every_engine_refuses_what_is_not_its_own_in_a_line(engine: str, tmp_path: Path) -> None:
     for name, text in (("a.json", '{"a": 1}'), ("b.yaml", "a: [1, 2"), ("c.txt", "hello\n"), ("d.json", "[]")):
         (tmp_path / name).write_text(text)
