@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pkgutil import resolve_name
 from typing import Any
 
-from ftplan.engines.importing.options import ImportOptions
+from ftplan.engines.importing.draft import ImportOptions
 from ftplan.engines.registry import importers
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import FLAG, Check, Options, checked, flag, number, one_of, option, optional, path, texts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import json
 import os
 import re
 import zlib
@@ -258,3 +259,24 @@ def _decodes(decoder: IncrementalDecoder, piece: bytes, final: bool = False) -> 
     except UnicodeDecodeError:
         return False
     return True
+
+
+def cut_last_line(path: str) -> str | None:
+    """Return what follows the last line end of a file of JSON lines if it is no JSON: whoever wrote it was cut off."""
+    line = b""
+    with open(path, "rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        while at > 0 and b"\n" not in line:
+            size = min(at, 1 << 16)
+            at = file.seek(at - size)
+            line = file.read(size) + line
+    return incomplete(line.rpartition(b"\n")[2])
+
+
+def incomplete(line: bytes) -> str | None:
+    """Return a line without line end if it is no JSON."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return line.decode("utf-8", "replace") or None
+    return None

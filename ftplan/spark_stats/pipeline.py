@@ -133,8 +133,7 @@ def _write(
     tool_version: str,
 ) -> Manifest:
     """Write the tables, and what is known of them; return the manifest."""
-    from ftplan.spark_stats.summary import operator_statistics
-    from ftplan.spark_stats.writers import write_documents, write_tables
+    from ftplan.spark_stats.writers import operator_statistics, write_documents, write_tables
 
     start, end = _time_range(mapping, statistics.windows_us)
     windows = (end - start) // timedelta(microseconds=mapping.window_us)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from ftplan.engines.collecting.answers import answers
+from ftplan.engines.collecting.collection import answers
 from tests.engines.collecting.server import FakeEndpoint, FakeTime, Said
 from tests.engines.flink.replay import EXAMPLE
 

@@ -83,11 +83,11 @@ class Places:
         self._clock.passed = 0.0
         time = self._clock
         pace: Any = partial(Pace, seconds=time.seconds, now=time.now, sleep=time.sleep)
-        from ftplan.api import collecting_ranges
+        from ftplan.api import collecting
 
-        request: Any = partial(collecting_ranges.RangeRequest, now=lambda: MEASURED)
+        request: Any = partial(collecting.RangeRequest, now=lambda: MEASURED)
         with (
             patch("ftplan.engines.collecting.polling.Pace", pace),
-            patch("ftplan.api.collecting_ranges.RangeRequest", request),
+            patch("ftplan.api.collecting.RangeRequest", request),
         ):
             yield

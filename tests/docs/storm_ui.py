@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from ftplan.engines.storm.components import is_coordination
-from ftplan.io.yaml_reader import parse_yaml
+from ftplan.io.parsers import parse_yaml
 from tests.docs.blocks import ROOT
 from tests.engines.collecting.server import FakeEndpoint
 

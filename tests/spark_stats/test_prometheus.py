@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ftplan.engines.prometheus.folder import collected, find
+from ftplan.engines.prometheus.queries import collected, find
 from ftplan.errors import FtplanError
 from ftplan.io.topology_file import load_topology
 from ftplan.model.slugs import slug

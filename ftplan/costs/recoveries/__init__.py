@@ -99,7 +99,7 @@ def form_of(path: Path, options: ReadingOptions) -> str:
     """
     from ftplan.costs.recoveries import recovery_table
     from ftplan.costs.recoveries.tables import header, is_table
-    from ftplan.engines.collecting.answers import is_collection
+    from ftplan.engines.collecting.collection import is_collection
     from ftplan.engines.spark.log_files import is_event_log
 
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""Ask an endpoint for one poll after the other, and keep what comes."""
+"""Ask an endpoint for one poll after the other, and keep what comes; recognise which engine's endpoint it is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,33 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from ftplan.engines.collecting.collection import head_of, is_collection
 from ftplan.engines.collecting.endpoint import Endpoint
 from ftplan.engines.collecting.journal import AnswerJournal
 from ftplan.engines.registry import collectors
 from ftplan.errors import FtplanError
+
+
+def recognised(endpoint: Endpoint, folder: Path) -> str:
+    """Return what answers at an endpoint: as the folder says that is gone on in, else by asking.
+
+    Raises
+    ------
+    FtplanError
+        If nothing answers, or something else does.
+    """
+    if is_collection(folder):
+        return head_of(folder).source
+    said = "it answers as none of them"
+    for source, sign in collectors().items():
+        reply = endpoint.get(sign.page)
+        if isinstance(reply.value, dict) and sign.key in reply.value:
+            return source
+        if not reply.reached or reply.status in (401, 403):
+            said = reply.error or said
+            break
+    raise FtplanError(f"{endpoint.url}: {said}; --from says what should answer: {', '.join(collectors())}")
+
 
 #: Requests in a row that nothing answers, after which a poll ends.
 _GIVEN_UP_AFTER = 2

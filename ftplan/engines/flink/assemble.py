@@ -1,20 +1,85 @@
-"""From what is known of a job's vertices to the draft of a topology; what is not known is said."""
+"""From what is known of a job's vertices to the draft of a topology; what is not known is said.
+
+Key groups are Flink's max parallelism, of vertices with keyed state. Which vertices join their inputs, the names tell
+that Flink gives to operators.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from ftplan.engines.flink.checkpoints import checkpoints, state_bytes
 from ftplan.engines.flink.flows import Flow, VertexRates, flows, keeps_keys, rate_out, substreams
 from ftplan.engines.flink.hosts import TaskManager, nodes, subtask_hosts
-from ftplan.engines.flink.joins import joins
-from ftplan.engines.flink.keys import key_groups
 from ftplan.engines.flink.measured import cores
-from ftplan.engines.flink.plan import Vertex
+from ftplan.engines.flink.plan import Vertex, default_max_parallelism
 from ftplan.engines.flink.records import JobRecord
 from ftplan.engines.importing.draft import Draft, DraftEdge
 from ftplan.model.slugs import listed, slug
+
+
+def key_groups(vertices: Sequence[Vertex], state: Mapping[str, float], draft: Draft) -> dict[str, int]:
+    """Return the number of key groups of each vertex with a keyed input, or with state right behind such a vertex.
+
+    A vertex that reads what a keyed one forwards to it may go on with the same keys: with *state* (bytes by vertex) it
+    is taken to. State of other vertices is not keyed: offsets of sources, transactions of sinks.
+    """
+    keyed = {vertex.id for vertex in vertices if vertex.keyed}
+    readers: dict[str, list[Vertex]] = {}
+    tasks = {vertex.id: vertex.parallelism for vertex in vertices}
+    for vertex in vertices:
+        for stream in vertex.inputs:
+            if stream.shipped == "FORWARD" and tasks[stream.source] == vertex.parallelism:
+                readers.setdefault(stream.source, []).append(vertex)
+    assumed, waiting = [], deque(keyed)
+    while waiting:
+        for vertex in readers.get(waiting.popleft(), ()):
+            if vertex.id not in keyed and state.get(vertex.id):
+                keyed.add(vertex.id)
+                waiting.append(vertex.id)
+                assumed.append(slug(vertex.name))
+    if assumed:
+        draft.assume("KEYED_BY_STATE", f"{listed(assumed)}: their state is taken to be keyed as that of their inputs")
+    own = [
+        slug(vertex.name) for vertex in vertices if state.get(vertex.id) and vertex.inputs and vertex.id not in keyed
+    ]
+    if own:
+        draft.note("STATE_NOT_KEYED", f"{listed(own)}: no keyed input, so that their state has no key groups")
+    unknown = [slug(vertex.name) for vertex in vertices if vertex.id in keyed and vertex.max_parallelism is None]
+    if unknown:
+        text = "max parallelism is not known; Flink's default for their parallelism is assumed as key groups"
+        draft.assume("MAX_PARALLELISM_UNKNOWN", f"{listed(unknown)}: {text}")
+    return {v.id: v.max_parallelism or default_max_parallelism(v.parallelism) for v in vertices if v.id in keyed}
+
+
+# IntervalJoin, WindowJoin, TemporalJoin, Interval Join; windows of a join or co-group of the DataStream API.
+_JOIN = re.compile(r"join|co-?group", re.IGNORECASE)
+# connect() of two streams: Co-Map, Co-Flat Map, Co-Process, Co-Keyed-Process.
+_CONNECTED = re.compile(r"\bco-?(?:keyed-?)?(?:flat ?)?(?:process|map)\b", re.IGNORECASE)
+
+
+def joins(vertices: Sequence[Vertex]) -> tuple[list[Vertex], list[Vertex]]:
+    """Return the vertices that join their inputs by their first operator's name, and those that may or may not.
+
+    Connected streams count as joined where both are keyed. Doubtful are other vertices with two keyed inputs or more:
+    the names of a program's own functions say nothing, and a union of streams looks the same.
+    """
+    sure, doubtful = [], []
+    for vertex in vertices:
+        if len(vertex.inputs) < 2:
+            continue
+        keyed = sum(stream.shipped.startswith("HASH") for stream in vertex.inputs) > 1
+        # Names can be the user's; a description begins with the operator's kind: "[16]:IntervalJoin(joinType=...".
+        shown = f"{vertex.head} {vertex.description.partition('<br')[0].partition('(')[0]}"
+        if _JOIN.search(shown) or (keyed and _CONNECTED.search(shown)):
+            sure.append(vertex)
+        elif keyed or _CONNECTED.search(shown):
+            doubtful.append(vertex)
+    return sure, doubtful
+
 
 #: Flink's default of metrics.fetcher.update-interval: figures of its REST endpoint are as old as that.
 _REFRESHED_S = 10.0

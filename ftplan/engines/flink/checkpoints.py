@@ -6,8 +6,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
+from ftplan.engines.flink.pages import entries, number, part, text, whole
 from ftplan.engines.flink.records import JobRecord
-from ftplan.engines.flink.values import entries, number, part, text, whole
 
 #: Flink writes the largest long where there is no periodic checkpoint; no interval is longer than a year.
 _LONGEST_MS = 366 * 86_400_000

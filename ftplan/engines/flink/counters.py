@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ftplan.engines.flink.values import number, part, whole
+from ftplan.engines.flink.pages import number, part, whole
 
 
 class Reading(NamedTuple):

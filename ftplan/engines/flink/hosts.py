@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ftplan.engines.flink.values import entries, number, part, text, whole
+from ftplan.engines.flink.pages import entries, number, part, text, whole
 from ftplan.engines.importing.draft import DraftNode
 
 #: ``pekko.tcp://flink@HOST:PORT/user/rpc/taskmanager_0``

@@ -8,12 +8,10 @@ from typing import Any
 from ftplan.engines.flink.assemble import label_slots, place, tell, with_cpu, with_joins, with_state, with_streams
 from ftplan.engines.flink.hosts import task_managers
 from ftplan.engines.flink.measured import vertex_rates
-from ftplan.engines.flink.pages import Page, page_at, saved_page
+from ftplan.engines.flink.pages import Page, entries, page_at, part, saved_page, text, whole
 from ftplan.engines.flink.plan import MOST_KEY_GROUPS, Vertex, chain_name, checked_parallelism, plan_vertices
 from ftplan.engines.flink.records import JobRecord, Records, read_records
-from ftplan.engines.flink.values import entries, part, text, whole
-from ftplan.engines.importing.draft import Draft, DraftOperator
-from ftplan.engines.importing.options import ImportOptions
+from ftplan.engines.importing.draft import Draft, DraftOperator, ImportOptions
 from ftplan.engines.importing.source import EngineSource
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import parse_text

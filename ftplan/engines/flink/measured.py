@@ -7,9 +7,9 @@ from typing import Any
 
 from ftplan.engines.flink.counters import Rates
 from ftplan.engines.flink.flows import VertexRates
+from ftplan.engines.flink.pages import entries, number, part, text
 from ftplan.engines.flink.plan import Vertex
 from ftplan.engines.flink.records import JobRecord
-from ftplan.engines.flink.values import entries, number, part, text
 from ftplan.engines.importing.draft import Draft, DraftNode
 from ftplan.model.slugs import listed, slug
 

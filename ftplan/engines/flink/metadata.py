@@ -2,16 +2,59 @@
 
 Versions 3 (Flink 1.11) to 6 (2.3). Flink writes keyed state of the heap, and of savepoints, key group by key group;
 what RocksDB checkpoints incrementally lies in files that mix them, and neither do changelogs tell key groups apart.
+The same as a JSON document, which a program of Flink's own can write, is read by :func:`key_group_state`.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from ftplan.engines.flink.key_group_state import OperatorState
+from ftplan.engines.flink.pages import entries, number, text, whole
 from ftplan.errors import FtplanError
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorState:
+    """Bytes by key group of an operator with keyed state.
+
+    ``operator`` is the id of Flink's operator; that of the first operator of a chain is the id of its vertex.
+    """
+
+    operator: str
+    key_groups: int
+    state_bytes: Mapping[int, float]
+
+
+def is_key_group_state(value: Any) -> bool:
+    """Return whether a document lists operators with ``key_group_bytes``."""
+    return isinstance(value, list) and any("key_group_bytes" in item for item in entries(value))
+
+
+def key_group_state(value: Any, name: str) -> list[OperatorState]:
+    """Return the operators with keyed state in a document: a list of objects with ``operator``, ``max_parallelism`` and
+    ``key_group_bytes``, a mapping from key group to bytes.
+
+    Raises FtplanError if an entry lacks one of these, or has a key group beyond the largest.
+    """
+    states = []
+    for i, entry in enumerate(entries(value)):
+        operator, most = text(entry.get("operator")), whole(entry.get("max_parallelism"))
+        sizes = entry.get("key_group_bytes")
+        if operator is None or not most or not isinstance(sizes, dict):
+            raise FtplanError(f"{name}: [{i}]: expected operator, max_parallelism and key_group_bytes")
+        known: dict[int, float] = {}
+        for group, size in sizes.items():
+            index, value_ = whole(group), number(size)
+            if index is None or index >= most or value_ is None:
+                raise FtplanError(f"{name}: [{i}].key_group_bytes.{group}: expected bytes of a key group below {most}")
+            known[index] = value_
+        if known:
+            states.append(OperatorState(operator, most, known))
+    return states
+
 
 MAGIC = 0x4960672D
 _VERSIONS = (3, 4, 5, 6)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ftplan.engines.flink.values import entries, text, whole
+from ftplan.engines.flink.pages import entries, text, whole
 from ftplan.errors import FtplanError
 
 #: Key groups by default, at least, and the most that Flink allows: no vertex has more tasks either.

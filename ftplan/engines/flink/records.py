@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ftplan.engines.flink.counters import Counters, reading_of
-from ftplan.engines.flink.pages import Page, numbered
-from ftplan.engines.flink.values import entries, part, text, whole
+from ftplan.engines.flink.pages import Page, entries, numbered, part, text, whole
 
 _Key = tuple[str, str | None, int | None]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -20,14 +19,12 @@ from pyspark.sql import functions as F
 from ftplan.engines.flink.counter_rows import increases, state_rows
 from ftplan.engines.flink.pages import Page, numbered, saved_page
 from ftplan.engines.flink.plan import plan_vertices
-from ftplan.engines.flink.rest_files import LINES, is_metadata, saved
-from ftplan.engines.flink.state_rows import key_group_states
+from ftplan.engines.flink.rest_files import LINES, is_metadata, key_group_states, saved
 from ftplan.engines.log_rows import arrow_frame, engine_log
-from ftplan.engines.spark.readable_files import readable
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.slugs import slugs
-from ftplan.spark_stats.inputs import LogFile
+from ftplan.spark_stats.inputs import LogFile, cut_last_line
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
@@ -93,7 +90,7 @@ def read(
 def _collected(session: Session, files: Sequence[LogFile]) -> Any:
     lines = read_texts(session, [file.uri(session.kind == "sail") for file in files])
     for file in files:
-        if not file.path.endswith(".gz") and (cut := readable(file.path, Path())[1]) is not None:
+        if not file.path.endswith(".gz") and (cut := cut_last_line(file.path)) is not None:
             lines = lines.filter(F.col("value") != cut)
     return _parsed(lines.filter(F.trim(F.col("value")) != ""))
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 import networkx as nx
 
 from ftplan.engines.importing.cycles import Pair, cycles, feedback, shown
-from ftplan.engines.importing.draft import Draft, DraftEdge, Partitioning
-from ftplan.engines.importing.options import ImportOptions
+from ftplan.engines.importing.draft import Draft, DraftEdge, ImportOptions, Partitioning
 from ftplan.errors import FtplanError
 from ftplan.model.defaults import MAX_SUBSTREAMS
 from ftplan.model.slugs import listed

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 from ftplan.engines.importing.cycles import Pair
-from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator
+from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator, ImportOptions, counts
 from ftplan.engines.importing.edges import acyclic, merged
 from ftplan.engines.importing.hosts import cluster_of, zone_map
-from ftplan.engines.importing.options import ImportOptions, counts
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.model_entries import topology_entry

@@ -8,8 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ftplan.engines.importing.draft import Draft
-from ftplan.engines.importing.options import ZoneMap
+from ftplan.engines.importing.draft import Draft, ZoneMap
 from ftplan.errors import FtplanError
 from ftplan.io.documents import decoded, display_name, parse_text, plain, read_bytes
 from ftplan.io.model_entries import envelope

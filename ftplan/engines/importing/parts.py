@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.engines.importing.options import MOST
+from ftplan.engines.importing.draft import MOST
 from ftplan.errors import FtplanError
 
 

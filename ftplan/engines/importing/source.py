@@ -1,18 +1,51 @@
-"""Where an engine's answers come from: files, a folder of files, a collected folder, a URL or standard input."""
+"""Where an engine's answers come from: files, a folder of files, a collected folder, a URL or standard input.
+
+A live endpoint is asked once for what ``ftplan collect`` asks again and again.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from pkgutil import resolve_name
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from ftplan.engines.collecting.answers import Answer, answers, is_collection
+from ftplan.engines.collecting.asking import Asking, OutOfReachError
+from ftplan.engines.collecting.collection import Answer, CollectionHead, answers, is_collection
+from ftplan.engines.collecting.endpoint import Connection, Endpoint
+from ftplan.engines.collecting.journal import AnswerJournal
+from ftplan.engines.registry import polls
 from ftplan.errors import FtplanError
 from ftplan.io.documents import STANDARD_INPUT, decoded, display_name, parse_text, read_bytes
 from ftplan.model.names import natural_key
+
+
+def poll_once(url: str, engine: str, options: Mapping[str, Any], connection: Connection | None = None) -> list[Answer]:
+    """Return the answers of one poll, in the order in which they came.
+
+    Raises FtplanError if the endpoint is out of reach, or is none of this engine.
+    """
+    endpoint = Endpoint(url, connection or Connection(retries=1))
+
+    def now() -> datetime:
+        return datetime.now(UTC)
+
+    with TemporaryDirectory(prefix="ftplan-") as folder:
+        head = CollectionHead(engine, endpoint.url, 1.0, now(), dict(options))
+        journal = AnswerJournal(Path(folder) / "poll", head, "")
+        try:
+            resolve_name(polls()[engine])(options)(Asking(endpoint, journal, now))
+        except OutOfReachError as error:
+            raise FtplanError(f"{endpoint.url}: {error}") from None
+        finally:
+            journal.close()
+        return list(answers(journal.folder))
+
 
 _SCHEMES = ("http://", "https://")
 
@@ -87,7 +120,6 @@ class EngineSource:
 
     @cached_property
     def _polled(self) -> list[Answer]:
-        from ftplan.engines.importing.live import poll_once
         from ftplan.engines.registry import polls
 
         assert self.url is not None

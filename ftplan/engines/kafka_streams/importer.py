@@ -7,11 +7,19 @@ writes and another reads, where every task may write to every partition.
 
 from __future__ import annotations
 
-from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator
-from ftplan.engines.importing.options import ImportOptions, counts
+from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator, ImportOptions, counts
 from ftplan.engines.importing.source import EngineSource
-from ftplan.engines.kafka_streams.description import REPARTITION, SubTopology, is_description, sub_topologies
-from ftplan.engines.kafka_streams.tools import Member, is_group, is_log_dirs, log_dirs, members
+from ftplan.engines.kafka_streams.tools import (
+    REPARTITION,
+    Member,
+    SubTopology,
+    is_description,
+    is_group,
+    is_log_dirs,
+    log_dirs,
+    members,
+    sub_topologies,
+)
 from ftplan.errors import FtplanError
 from ftplan.model.slugs import listed
 

@@ -12,13 +12,47 @@ from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-from ftplan.engines.collecting.answers import answers
+from ftplan.engines.collecting.collection import answers
 from ftplan.engines.collecting.endpoint import Endpoint, Reply
 from ftplan.engines.collecting.journal import AnswerJournal
-from ftplan.engines.prometheus.answers import is_partial, name_of, refusal_of, result_of, warnings_of
 from ftplan.engines.prometheus.grid import Grid, Piece, piece_of, seconds, written
 from ftplan.engines.prometheus.queries import RangeQuery
 from ftplan.errors import FtplanError
+
+
+def result_of(value: Any) -> list[dict[str, Any]] | None:
+    """Return the series of an answer, None where it is none."""
+    try:
+        result = value["data"]["result"]
+        good = value["status"] == "success" and value["data"]["resultType"] == "matrix"
+        good = good and all(isinstance(s["metric"], dict) and isinstance(s["values"], list) for s in result)
+    except (TypeError, KeyError):
+        return None
+    return list(result) if good else None
+
+
+def refusal_of(value: Any) -> str:
+    """Return what an answer that is no result says instead."""
+    said = value.get("error") if isinstance(value, dict) else None
+    return str(said) if said else "the answer is not what Prometheus answers"
+
+
+def warnings_of(value: Mapping[str, Any]) -> list[str]:
+    """Return the warnings of an answer."""
+    said = value.get("warnings")
+    return [str(text) for text in said] if isinstance(said, list) else []
+
+
+def is_partial(value: Mapping[str, Any]) -> bool:
+    """Whether an answer says that it is incomplete; remarks on the query itself say no such thing."""
+    told = [text for text in warnings_of(value) if not text.startswith("PromQL")]
+    return bool(told) or value.get("isPartial") is True
+
+
+def name_of(series: Mapping[str, Any]) -> str:
+    """Return what tells a series from all others."""
+    return repr(sorted(series["metric"].items()))
+
 
 API = "/api/v1/query_range"
 #: What an endpoint says of a query over too long a time.

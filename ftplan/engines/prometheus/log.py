@@ -13,8 +13,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from ftplan.engines.log_rows import engine_log
-from ftplan.engines.prometheus.folder import collected
-from ftplan.engines.prometheus.queries import LEVELS, RangeQuery
+from ftplan.engines.prometheus.queries import LEVELS, RangeQuery, collected
 from ftplan.engines.prometheus.series import FAULTS, by_query, parsed_lines, sample_time, sample_value, series_of
 from ftplan.engines.prometheus.survey import survey
 from ftplan.errors import FtplanError

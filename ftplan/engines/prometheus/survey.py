@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import functions as F
 
-from ftplan.engines.prometheus.folder import Collected
-from ftplan.engines.prometheus.queries import RangeQuery
+from ftplan.engines.prometheus.queries import Collected, RangeQuery
 from ftplan.engines.prometheus.series import sample_time, sample_value, series_of
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator
-from ftplan.engines.importing.options import ImportOptions
+from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator, ImportOptions
 from ftplan.engines.importing.parts import Part
 from ftplan.engines.importing.source import EngineSource
 from ftplan.errors import FtplanError, suggestion

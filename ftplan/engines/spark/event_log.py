@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from ftplan.engines.log_rows import arrow_frame, engine_log
-from ftplan.engines.spark.readable_files import EVENTS, NAME_WITHIN, applications, readable
+from ftplan.engines.spark.log_files import EVENTS, NAME_WITHIN, applications, readable
 from ftplan.engines.spark.stages import Job, StageOperators, execution, job_of_event, stage_operators
 from ftplan.errors import FtplanError
 from ftplan.model.statistics import BATCHES_TABLE

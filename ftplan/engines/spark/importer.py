@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator
-from ftplan.engines.importing.options import ImportOptions
+from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator, ImportOptions
 from ftplan.engines.importing.source import EngineSource
 from ftplan.engines.spark.log_files import event_lines, find_event_logs
 from ftplan.engines.spark.stages import StageOperator, execution, stage_operators

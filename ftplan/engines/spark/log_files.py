@@ -2,7 +2,8 @@
 
 Spark writes one file an application, or (the default since Spark 4) a folder ``eventlog_v2_<application>`` of
 ``events_<n>_<application>``, of which the history server may replace the first n by ``events_<n>_….compact``. Each may
-be compressed, and one that is still written or was cut off ends in the middle of a line or of a block.
+be compressed, and one that is still written or was cut off ends in the middle of a line or of a block. The importer,
+``compute-stats`` and ``calibrate`` find them alike; nothing here needs PySpark.
 """
 
 from __future__ import annotations
@@ -18,6 +19,52 @@ from typing import Any, NamedTuple
 
 from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.model.names import natural_key
+from ftplan.spark_stats.inputs import cut_last_line, incomplete
+
+#: The events that are read, and how far into a line its name must begin.
+EVENTS = ("SparkListenerTaskEnd", "SparkListenerJobStart")
+NAME_WITHIN = 60
+_REMOTE = "://"
+
+
+def find(logs: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return ``(path, remote)`` of each file, in the order of applications and within them of writing.
+
+    Raises FtplanError as :func:`ftplan.engines.spark.log_files.find_event_logs` does.
+    """
+    return [(file, remote) for files, remote in applications(logs) for file in files]
+
+
+def applications(logs: Sequence[str]) -> list[tuple[tuple[str, ...], bool]]:
+    """Return ``(files, remote)`` of each application; a remote path stands for itself."""
+    logs = [log.removeprefix("file://") for log in logs]
+    remote = list(dict.fromkeys(log for log in logs if _REMOTE in log))
+    for log in remote:
+        if log.endswith((".zstd", ".lz4")):
+            raise FtplanError(f"{log}: a compressed event log on a remote store is not read; copy it here first")
+    local = find_event_logs([log for log in logs if _REMOTE not in log])
+    found = [*((log.files, False) for log in local), *(((log,), True) for log in remote)]
+    if not found:
+        raise FtplanError("no log file is given")
+    return found
+
+
+def readable(path: str, folder: Path) -> tuple[str, str | None]:
+    """Return a plain file behind *path*, in *folder* where it is compressed, and its last line if that was cut off.
+
+    Of a compressed file only the lines of :data:`EVENTS` are written, and a line that was cut off is left out.
+    """
+    if not is_compressed(path):
+        return path, cut_last_line(path)
+    names = [name.encode() for name in EVENTS]
+    plain = folder / f"{len(os.listdir(folder))}-{os.path.basename(path)}.txt"
+    with open_event_log(path) as lines, plain.open("xb") as out:
+        for line in lines:
+            start = line[: NAME_WITHIN + len(EVENTS[1])]
+            if any(name in start for name in names) and (line.endswith(b"\n") or incomplete(line) is None):
+                out.write(line)
+    return str(plain), None
+
 
 _ROLLED = re.compile(r"events_(\d+)_.*?(\.compact)?")
 _FIRST_LINE = re.compile(rb'\s*\{\s*"Event"\s*:')

@@ -1,9 +1,8 @@
-"""Storm's groupings as partitionings, and what of Storm's components is not the user's."""
+"""Storm's components as operators, its groupings as partitionings, and what of both is not the user's."""
 
 from __future__ import annotations
 
-from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator
-from ftplan.engines.importing.options import ImportOptions
+from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator, ImportOptions
 from ftplan.model.slugs import listed
 
 #: What a grouping is, where all tasks of both sides meet but not as the topology has it.
@@ -35,6 +34,18 @@ def is_coordination(stream: str) -> bool:
 def is_system(component: str) -> bool:
     """Return whether a component is Storm's own (``__acker``) or coordinates Trident (``$mastercoord-bg0``)."""
     return component.startswith(("__", "$"))
+
+
+def component(key: str, executors: int | None, tasks: int | None, percent: float | None) -> DraftOperator:
+    """Return an operator of so many executors (None: not known) and Storm tasks, each executor with percent of a core.
+
+    Storm runs no more executors than tasks.
+    """
+    if executors is not None and tasks:
+        executors = min(executors, tasks)
+    operator = DraftOperator(key, key, executors or 0, key_groups=tasks or executors or 1)
+    operator.cpu = None if percent is None else percent / 100
+    return operator
 
 
 def connect(draft: Draft, streams: list[tuple[str, str, str]], options: ImportOptions) -> None:

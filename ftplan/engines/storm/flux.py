@@ -7,15 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ftplan.engines.importing.draft import Draft
-from ftplan.engines.importing.options import ImportOptions
+from ftplan.engines.importing.draft import Draft, ImportOptions
 from ftplan.engines.importing.parts import Part
 from ftplan.engines.importing.source import EngineSource
-from ftplan.engines.storm.components import connect, grouping, is_system
-from ftplan.engines.storm.decoded import component
+from ftplan.engines.storm.components import component, connect, grouping, is_system
 from ftplan.errors import FtplanError
 from ftplan.io.documents import decoded, display_name, parse_text, read_bytes
-from ftplan.io.yaml_reader import plain_scalar
+from ftplan.io.parsers import plain_scalar
 
 _SUBSTITUTE = re.compile(r"\$\{([^}]*)\}")
 _PROPERTY = re.compile(r"\s*([^#!\s:=][^:=\s]*)\s*[:=\s]\s*(.*?)\s*")

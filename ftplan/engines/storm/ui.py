@@ -9,12 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ftplan.engines.importing.draft import Draft, DraftNode, DraftOperator
+from ftplan.engines.importing.draft import Draft, DraftNode, DraftOperator, ImportOptions
 from ftplan.engines.importing.edges import spread
-from ftplan.engines.importing.options import ImportOptions
 from ftplan.engines.importing.parts import Part
-from ftplan.engines.storm.components import connect, grouping, is_coordination, is_system
-from ftplan.engines.storm.decoded import component
+from ftplan.engines.storm.components import component, connect, grouping, is_coordination, is_system
 from ftplan.errors import FtplanError
 
 _UPTIME = re.compile(r"(\d+)([dhms])")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative, Positive
-from ftplan.io.objective_model import ObjectiveModel
+from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative, ObjectiveModel, Positive
 
 
 class RecoveryModel(FileModel):

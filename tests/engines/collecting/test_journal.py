@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from ftplan.engines.collecting.answers import Answer, answers, is_collection
-from ftplan.engines.collecting.collection import CollectionHead, head_of
+from ftplan.engines.collecting.collection import Answer, CollectionHead, answers, head_of, is_collection
 from ftplan.engines.collecting.journal import AnswerJournal
 from ftplan.errors import FtplanError
 

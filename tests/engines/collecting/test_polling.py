@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ftplan.api.collecting import collect
-from ftplan.engines.collecting.answers import answers
+from ftplan.engines.collecting.collection import answers
 from ftplan.engines.collecting.endpoint import Connection
 from ftplan.engines.collecting.polling import CollectionSummary, Pace
 from ftplan.errors import FtplanError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ftplan.engines.collecting.answers import answers
+from ftplan.engines.collecting.collection import answers
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "flink" / "collected"
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.engines.flink.key_group_state import is_key_group_state, key_group_state
-from ftplan.engines.flink.metadata import checkpoint_state
+from ftplan.engines.flink.metadata import checkpoint_state, is_key_group_state, key_group_state
 from ftplan.errors import FtplanError
 
 FLINK = Path(__file__).resolve().parents[2] / "data" / "flink"

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.engines.importing.cycles import cycles, feedback
-from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator
+from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator, ImportOptions
 from ftplan.engines.importing.finish import finish
 from ftplan.engines.importing.hosts import zone_map
-from ftplan.engines.importing.options import ImportOptions
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.topology_file import load_topology

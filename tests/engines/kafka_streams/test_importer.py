@@ -11,8 +11,7 @@ import networkx as nx
 import pytest
 
 import ftplan
-from ftplan.engines.kafka_streams.description import sub_topologies
-from ftplan.engines.kafka_streams.tools import log_dirs, members
+from ftplan.engines.kafka_streams.tools import log_dirs, members, sub_topologies
 from ftplan.errors import FtplanError
 from tests.engines.importing.cases import DATA, KAFKA, codes, imported
 

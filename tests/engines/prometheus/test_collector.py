@@ -21,7 +21,7 @@ from ftplan.engines.prometheus.grid import MOST_STEPS, Grid, Piece, seconds
 from ftplan.engines.prometheus.mapping import load_mapping, mapping_text, options_of, shipped_mapping, stored_queries
 from ftplan.engines.prometheus.queries import RangeQuery, query_of
 from ftplan.errors import FtplanError
-from ftplan.io.yaml_reader import parse_yaml
+from ftplan.io.parsers import parse_yaml
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 QUERIES = (

@@ -1,14 +1,17 @@
-"""Starter files from a statistics folder: the operators, key groups and nodes that the log showed."""
+"""Starter files: a small project that can be checked, planned and edited at once.
+
+From a statistics folder they have the operators, key groups and nodes that the log showed.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ftplan.io.starter_topology import topology_text, yaml_id
+from ftplan.io.starter.topology import topology_text, yaml_id
 from ftplan.io.stats_store import load_stats
 from ftplan.model.defaults import MAX_SUBSTREAMS
 from ftplan.model.names import natural_key
@@ -117,3 +120,39 @@ topology = "topology.yaml"
 cluster = "cluster.yaml"
 stats = {json.dumps(stats, ensure_ascii=False)}
 """
+
+
+_FOLDER = Path(__file__).with_name("project")
+_WINDOWS = 96  # of 30 minutes: two days
+_CUSTOMERS = 24
+_PRODUCTS = 16
+
+
+def starter_files(
+    stats: str | None = None, output: str | os.PathLike[str] = ".", max_substreams: int = MAX_SUBSTREAMS
+) -> StarterFiles:
+    """Return the starter files for the folder *output*, by name: topology, cluster and ``ftplan.toml``.
+
+    From nothing they describe a small shop, with a made-up log beside; from the statistics folder *stats* they have
+    its operators, key groups, streams and nodes. An edge lists up to *max_substreams* measured substreams.
+    """
+    if stats is not None:
+        return files_from_stats(stats, output, max_substreams)
+    log = "time,customer,product\n" + "".join(_log_lines())
+    texts = {name: (_FOLDER / name).read_text("utf-8") for name in ("topology.yaml", "cluster.yaml", "ftplan.toml")}
+    return StarterFiles({**texts, "orders.csv": log})
+
+
+def _log_lines() -> Iterator[str]:
+    """Yield the rows of a made-up log: half of the customers buy by day, the other half by night."""
+    order = 0
+    for window in range(_WINDOWS):
+        by_day = 16 <= window % 48 < 40
+        for turn in range(8):
+            order += 1
+            half = by_day == (turn < 6)
+            customer = (order * order * 7 + turn) % (_CUSTOMERS // 2) * 2 + half
+            product = (order * 5 + customer * (3 if by_day else 7)) % _PRODUCTS
+            minutes = window * 30 + turn * 3
+            day, minute = divmod(minutes, 1440)
+            yield f"2024-03-{4 + day:02d}T{minute // 60:02d}:{minute % 60:02d}:00Z,c{customer:02d},p{product:02d}\n"

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.io.parsers import plain_scalar
 from ftplan.io.topology_checks import find_cycle
 from ftplan.io.topology_file import load_topology
-from ftplan.io.yaml_reader import plain_scalar
 from ftplan.model.defaults import MAX_SUBSTREAMS
 from ftplan.model.measures.measured_rates import rounded
 from ftplan.model.measures.measured_topology import measured_topology
