@@ -20,6 +20,7 @@ from ftplan.version import __version__
 if TYPE_CHECKING:
     from ftplan.engines.collecting.polling import CollectionSummary, Pace
     from ftplan.engines.prometheus.collector import RangeSummary
+    from ftplan.engines.prometheus.queries import RangeQuery
 
 
 _MATCHER = re.compile(r'[A-Za-z_][A-Za-z0-9_]*(=|!=|=~|!~)"(?:[^"\\\n]|\\.)*"')
@@ -106,7 +107,28 @@ def collect_ranges(
     from ftplan.engines.collecting.journal import AnswerJournal
     from ftplan.engines.prometheus.collector import RangeAsking
     from ftplan.engines.prometheus.grid import Grid
-    from ftplan.engines.prometheus.mapping import load_mapping, options_of, shipped_mapping
+    from ftplan.engines.prometheus.mapping import options_of
+
+    queries, matchers = _queries(request, say)
+    grid = Grid.of(*request.range(), request.every_s)
+    endpoint = Endpoint(url, connection or Connection())
+    if endpoint.in_clear:
+        say("warning: credentials go over the network unencrypted: use https [CREDENTIALS_IN_CLEAR]")
+    old = head_of(Path(output)) if (Path(output) / NAME).is_file() else None
+    if old is not None and old.source != "prometheus":
+        old = None  # the journal says what is wrong
+    options = options_of(queries, request.match, request.every_s, old)
+    head = CollectionHead("prometheus", endpoint.url, request.every_s, request.now(), options)
+    with AnswerJournal(output, head, __version__) as journal:
+        return RangeAsking(endpoint, journal, queries, matchers, grid, request.now, say, tell).run()
+
+
+def _queries(request: RangeRequest, say: Callable[[str], object]) -> tuple[Sequence[RangeQuery], str]:
+    """Return the queries of a request, and the matchers that each series has to satisfy.
+
+    Raises FtplanError if the mapping file or a matcher is wrong.
+    """
+    from ftplan.engines.prometheus.mapping import load_mapping, shipped_mapping
 
     mapping = shipped_mapping()
     if request.mapping is not None:
@@ -121,17 +143,7 @@ def collect_ranges(
     matchers = ",".join(request.match)
     for query in queries:
         query.matched(matchers)
-    grid = Grid.of(*request.range(), request.every_s)
-    endpoint = Endpoint(url, connection or Connection())
-    if endpoint.in_clear:
-        say("warning: credentials go over the network unencrypted: use https [CREDENTIALS_IN_CLEAR]")
-    old = head_of(Path(output)) if (Path(output) / NAME).is_file() else None
-    if old is not None and old.source != "prometheus":
-        old = None  # the journal says what is wrong
-    options = options_of(queries, request.match, request.every_s, old)
-    head = CollectionHead("prometheus", endpoint.url, request.every_s, request.now(), options)
-    with AnswerJournal(output, head, __version__) as journal:
-        return RangeAsking(endpoint, journal, queries, matchers, grid, request.now, say, tell).run()
+    return queries, matchers
 
 
 def collect(

@@ -137,13 +137,7 @@ def import_topology(
         If an option is unknown or wrong, the source cannot be read or is not what the engine says, the job has a cycle
         that may not be cut, something had to be assumed with *strict*, or a cluster is asked for and no host is named.
     """
-    if not isinstance(engine, str) or engine not in importers():
-        checked("import-topology", {"from": one_of(*importers())}, {"from": engine})
-    asked = Importing.of("import-topology", options)
-    for item in _ONLY:
-        if getattr(asked, item) and item not in importers()[engine].options:
-            able = [name for name, row in importers().items() if item in row.options]
-            raise FtplanError(f"{flag(item)}: goes with {' and '.join(able)}, not with {engine}")
+    asked = _asked(engine, options)
     writing = {"output": output, "cluster_output": cluster_output, "force": force}
     a_path = optional(Check("a path", path))
     checked("import-topology", {"output": a_path, "cluster_output": a_path, "force": FLAG}, writing)
@@ -163,6 +157,18 @@ def import_topology(
         if name is not None and document is not None:
             _write(name, document, said, force)
     return Imported(made.topology, made.cluster, made.assumptions, made.notes)
+
+
+def _asked(engine: str, options: Mapping[str, Any]) -> Importing:
+    """Return the options, checked; also those that only some engines have."""
+    if not isinstance(engine, str) or engine not in importers():
+        checked("import-topology", {"from": one_of(*importers())}, {"from": engine})
+    asked = Importing.of("import-topology", options)
+    for item in _ONLY:
+        if getattr(asked, item) and item not in importers()[engine].options:
+            able = [name for name, row in importers().items() if item in row.options]
+            raise FtplanError(f"{flag(item)}: goes with {' and '.join(able)}, not with {engine}")
+    return asked
 
 
 def _refuse_outputs(

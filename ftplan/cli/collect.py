@@ -145,24 +145,35 @@ def command(url: str | None, **given: Any) -> int:
         return 0
     if url is None or given["output"] is None:
         raise click.UsageError(f"{'URL' if url is None else '-o DIR'} is missing: ftplan collect URL -o DIR")
-    from ftplan.api.collecting import collect, source_at
+    from ftplan.api.collecting import source_at
+
+    connection = _connection(given)
+    given["source"] = given["source"] or source_at(url, given["output"], connection)
+    ranges = given["source"] == "prometheus"
+    for name in _OF_POLLS if ranges else _OF_RANGES:
+        if given[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} is not for --from {given['source']}")
+    return _collect_ranges(url, connection, given) if ranges else _collect_polls(url, connection, given)
+
+
+def _connection(given: dict[str, Any]) -> Any:
+    """Return how to ask, from options that are checked."""
     from ftplan.engines.collecting.endpoint import Connection
-    from ftplan.engines.collecting.polling import Pace
-    from ftplan.model.plan import canonical_json
 
     for name in ("every", "timeout"):
         if given[name] <= 0:
             raise click.UsageError(f"--{name}: must be more than 0")
     if given["max_answer"] < 1:
         raise click.UsageError("--max-answer: must be at least a byte")
-    connection = Connection(given["timeout"], given["retries"], given["ca_file"], int(given["max_answer"]))
-    given["source"] = given["source"] or source_at(url, given["output"], connection)
-    ranges = given["source"] == "prometheus"
-    for name in _OF_POLLS if ranges else _OF_RANGES:
-        if given[name]:
-            raise click.UsageError(f"--{name.replace('_', '-')} is not for --from {given['source']}")
-    if ranges:
-        return _collect_ranges(url, connection, given)
+    return Connection(given["timeout"], given["retries"], given["ca_file"], int(given["max_answer"]))
+
+
+def _collect_polls(url: str, connection: Any, given: dict[str, Any]) -> int:
+    """Poll an engine, and say what came of it."""
+    from ftplan.api.collecting import collect
+    from ftplan.engines.collecting.polling import Pace
+    from ftplan.model.plan import canonical_json
+
     quiet = given["quiet"]
     with progress("collecting", limit_s=given["duration"], hidden=given["no_progress"] or quiet):
         summary = collect(

@@ -15,6 +15,7 @@ from typing import Any
 from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.cluster import Node
+from ftplan.model.kinds import FORMER
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 
@@ -85,7 +86,8 @@ def yaml_text(
 def title_of(plan: Plan) -> str:
     """Return what a file says that it was made from."""
     by = f" by {plan.algorithm}" if plan.algorithm else ""
-    return f"From a {plan.kind.replace('-', ' ')}{by} ({plan.status or 'made by hand'})."
+    what = next((noun for noun, kind in FORMER.items() if kind == plan.kind), plan.kind).replace("-", " ")
+    return f"From a {what}{by} ({plan.status or 'made by hand'})."
 
 
 def scaled_of(plan: Plan) -> list[Mapping[str, Any]]:

@@ -23,9 +23,11 @@ from ftplan.spark_stats.mapping import FREE_WITH_ENGINES, LogMapping, micros
 from ftplan.spark_stats.operators import Operators, known_operators
 from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import Session, open_session
+from ftplan.version import __version__
 
 if TYPE_CHECKING:
     from ftplan.spark_stats.passes import LogStatistics
+    from ftplan.spark_stats.readers import Log
 
 #: A log of so few bytes is checked before any engine is started.
 SMALL_LOG = 1 << 16
@@ -33,7 +35,6 @@ SMALL_LOG = 1 << 16
 Progress = Callable[[str, float | None], None]
 
 
-# Eight parameters: the face of this room; all but two go by name.
 def compute(
     mapping: LogMapping,
     logs: Sequence[str],
@@ -42,8 +43,7 @@ def compute(
     master: str | None = None,
     folder: Path,
     topology: Topology | None = None,
-    progress: Progress | None = None,
-    tool_version: str = "",
+    progress: Progress = lambda stage, share: None,
 ) -> Manifest:
     """Compute the statistics of a log, write them into *folder*, which exists and is empty, and return the manifest.
 
@@ -67,41 +67,47 @@ def compute(
     OutputError
         If the folder cannot be written.
     """
-    tell = progress or (lambda stage, share: None)
     _refuse_columns(mapping)
+    if not mapping.from_engine:
+        known_operators(mapping, topology)  # what is wrong with the options comes first
     engine_format = engine_formats().get(mapping.input_format)
     if engine_format is not None and "stores" in engine_format.options and topology is not None:
         mapping = replace(mapping, stores=mapping.stores or _stores(topology))
-    if not mapping.from_engine:
-        known_operators(mapping, topology)  # what is wrong with the options comes first
-    if engine_format is not None and engine_format.find is not None:
-        paths = resolve_name(engine_format.find)(logs)
-    else:
-        paths = find_files(logs, mapping.input_format)
+    find = engine_format and engine_format.find
+    paths = resolve_name(find)(logs) if find else find_files(logs, mapping.input_format)
     opaque = engine_format is not None and not engine_format.text
     stop = Event()
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         stack.callback(stop.set)
-        tell("reading the files", None)
+        progress("reading the files", None)
         inspection = pool.submit(inspect_files, paths, mapping.input_format, stop, opaque)
         if sum(Path(p).stat().st_size for p, remote in paths if not remote) < SMALL_LOG:
             inspection.result()
-        tell("starting the engine", None)
+        progress("starting the engine", None)
         with open_session(engine, master) as session:
             from ftplan.spark_stats.passes import run_passes  # PySpark is loaded where it is needed
-            from ftplan.spark_stats.readers import read_log
 
             files = inspection.result()
             with one_sentence(session):
-                with watch(session, tell):
-                    if engine_format is None:
-                        log = read_log(session, files, mapping)
-                    else:
-                        log, mapping = resolve_name(engine_format.read)(session, logs, files, mapping)
+                with watch(session, progress):
+                    log, mapping = _read(session, logs, files, mapping)
                     operators = known_operators(mapping, topology)
                     statistics = run_passes(log, mapping, operators)
-                tell("writing", None)
-                return _write(statistics, mapping, files, operators, session.engine, folder, tool_version)
+                progress("writing", None)
+                return _write(statistics, mapping, files, operators, session.engine, folder)
+
+
+def _read(
+    session: Session, logs: Sequence[str], files: Sequence[LogFile], mapping: LogMapping
+) -> tuple[Log, LogMapping]:
+    """Return the log, and the mapping with the columns that a reader of an engine's own log fills in."""
+    from ftplan.spark_stats.readers import read_log
+
+    engine_format = engine_formats().get(mapping.input_format)
+    if engine_format is None:
+        return read_log(session, files, mapping), mapping
+    found: tuple[Log, LogMapping] = resolve_name(engine_format.read)(session, logs, files, mapping)
+    return found
 
 
 def _refuse_columns(mapping: LogMapping) -> None:
@@ -130,7 +136,6 @@ def _write(
     operators: Operators,
     engine: str,
     folder: Path,
-    tool_version: str,
 ) -> Manifest:
     """Write the tables, and what is known of them; return the manifest."""
     from ftplan.spark_stats.writers import operator_statistics, write_documents, write_tables
@@ -154,7 +159,7 @@ def _write(
         engine=engine,
         warnings=statistics.warnings,
     )
-    write_documents(manifest, statistics.placement, statistics.rejects, folder, tool_version)
+    write_documents(manifest, statistics.placement, statistics.rejects, folder, __version__)
     return manifest
 
 

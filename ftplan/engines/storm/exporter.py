@@ -9,7 +9,7 @@ Scheduler.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ftplan.engines.exporting import Export, host_of, operator_name, refuse_unknown, scaled_of, title_of, yaml_text
@@ -42,17 +42,7 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
     failed = _failed(plan, problem)
     refuse_unknown("--host-map", host_map, nodes | failed, "node")
     hosts = {node: host_of(problem, node, host_map, "host") for node in sorted(nodes | failed, key=natural_key)}
-    warnings = [targets()["storm"].limits()]
-    split = sorted({f"{i['operator']}/{i['index']}" for i in recovered if i.get("key_groups") is not None})
-    if split:
-        text = f"Storm cannot split a task over supervisors as the plan does with {', '.join(split)}"
-        warnings.append(Warn("SPLIT_TASKS", text))
-    stopped = sorted(
-        {f"{i['operator']}/{i['index']}" for s in (plan.plan or {})["steps"] for i in s.get("pause") or ()}
-    )
-    if stopped:
-        text = f"Storm cannot stop single tasks as the plan does with {', '.join(stopped)}"
-        warnings.append(Warn("PAUSED_TASKS", text))
+    warnings = [targets()["storm"].limits(), *_unable(plan, recovered)]
     if None in where.values():
         text = "the plan does not name the nodes of all tasks: plan with a cluster to say where"
         warnings.append(Warn("NO_NODES", text))
@@ -82,15 +72,36 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
         conf["ftplan.recovery.order"] = list(order)
     remarks = []
     if nodes:
-        machines = len({node for node in {**live, **where}.values() if node is not None})
-        remarks = [
-            "With the isolation scheduler, which can only be told how many machines, Nimbus's storm.yaml takes "
-            f"isolation.scheduler.machines: {{TOPOLOGY: {machines}}}.",
-        ]
+        remarks = [_isolation({**live, **where}.values())]
         if not live:
             text = "where tasks run that did not fail is not known: maxNodeCoLocationCnt counts those of the plan only"
             warnings.append(Warn("NO_PLACEMENT", text))
     return Export("storm", plan.kind, yaml_text(title_of(plan), warnings, remarks, [conf]), tuple(warnings))
+
+
+def _unable(plan: Plan, recovered: Iterable[Mapping[str, Any]]) -> list[Warn]:
+    """Return what the plan does with tasks that Storm cannot do."""
+    warnings = []
+    split = sorted({f"{i['operator']}/{i['index']}" for i in recovered if i.get("key_groups") is not None})
+    if split:
+        text = f"Storm cannot split a task over supervisors as the plan does with {', '.join(split)}"
+        warnings.append(Warn("SPLIT_TASKS", text))
+    stopped = sorted(
+        {f"{i['operator']}/{i['index']}" for s in (plan.plan or {})["steps"] for i in s.get("pause") or ()}
+    )
+    if stopped:
+        text = f"Storm cannot stop single tasks as the plan does with {', '.join(stopped)}"
+        warnings.append(Warn("PAUSED_TASKS", text))
+    return warnings
+
+
+def _isolation(nodes: Iterable[str | None]) -> str:
+    """Return what the isolation scheduler can be told: how many machines."""
+    machines = len({node for node in nodes if node is not None})
+    return (
+        "With the isolation scheduler, which can only be told how many machines, Nimbus's storm.yaml takes "
+        f"isolation.scheduler.machines: {{TOPOLOGY: {machines}}}."
+    )
 
 
 def _rebalanced(plan: Plan, problem: Problem) -> Export:
