@@ -83,7 +83,7 @@ def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
 _WIDTH = max(map(len, importers()))
 assert command.help is not None
 command.help = command.help.format(
-    engines="\n".join(f"{name:{_WIDTH}}  {row.takes}" for name, row in importers().items())
+    engines="\n    ".join(f"{name:{_WIDTH}}  {row.takes}" for name, row in importers().items())
 )
 
 

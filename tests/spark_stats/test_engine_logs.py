@@ -96,8 +96,8 @@ def test_both_in_one_window_are_one_row(run: Run, fake: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"time_columns": ("t",)}, "--time-column: prometheus knows its columns"),
-        ({"keys": (("a", ("b",)),)}, "--key: prometheus knows its columns"),
+        ({"time_columns": ("t",)}, "--time-column: fake-log knows its columns"),
+        ({"keys": (("a", ("b",)),)}, "--key: fake-log knows its columns"),
         ({"key_groups": 3}, "--key-groups 3: operator 'keyed' has 4 in the log"),
     ],
 )

@@ -12,4 +12,7 @@ came, ``{"at": ..., "path": ..., "status": null, "error": "connection refused"}`
 status but 200 have an ``error`` instead of an ``answer``. Answers of Prometheus have ``metric`` too, the name that the
 mapping file gives to the query. A last line that was cut off counts as not written. The answers of one poll follow each
 other, and each poll of an engine begins with the same path.
+
+``polling`` keeps the pace, through outages; ``asking`` asks for one poll, recognises engines and keeps what comes;
+``endpoint`` is HTTP, ``journal`` writes, ``collection`` reads back. What to ask an engine is in its own folder.
 """

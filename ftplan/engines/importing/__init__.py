@@ -1,14 +1,14 @@
-"""Topologies and clusters from what engines say of their jobs: one importer an engine."""
+"""From what an importer learnt to a topology and a cluster: what is alike for all engines.
 
-from __future__ import annotations
+::
 
-from collections.abc import Mapping
+    source   opens files, folders, collected folders, URLs and standard input
+    parts    checks the shape of an answer while it is read; its errors say where
+    draft    ImportOptions, and the Draft that an importer fills, in the engine's own names
+    finish   identifiers, defaults, notes, and the documents, which the readers of files accept
+    edges    one edge between two operators, partitionings that fit
+    cycles   found, reported, and cut where that is allowed
+    hosts    zones, cores and placements as a cluster
 
-#: Engine, and its importer as "module:function"; see :mod:`ftplan.engines.importing.draft`.
-IMPORTERS: Mapping[str, str] = {
-    "flink": "ftplan.engines.flink.importer:read",
-    "storm": "ftplan.engines.storm.importer:read",
-    "kafka-streams": "ftplan.engines.kafka_streams.importer:read",
-    "spark": "ftplan.engines.spark.importer:read",
-    "risingwave": "ftplan.engines.risingwave.importer:read",
-}
+``api.importing`` opens the source, calls the importer that the registry names, and gives its draft to ``finish``.
+"""
