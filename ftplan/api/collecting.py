@@ -1,4 +1,4 @@
-"""Save a REST endpoint's answers over time: the collection behind the command line and Python."""
+"""Save what an endpoint says: an engine's answers over time, or what a Prometheus knows of a range of time."""
 
 from __future__ import annotations
 

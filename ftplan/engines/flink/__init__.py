@@ -7,7 +7,7 @@ each is. An operator of ftplan is a vertex (a chain), a task a subtask, a key gr
 ::
 
     importer    pages -> records (newest complete poll of each job) -> vertices (plan) -> assemble
-    assemble    puts together hosts, checkpoints, measured (rates, cores), flows (what each edge carries), keys, joins
+    assemble    puts together hosts, measured (rates, cores, state), flows (what each edge carries), keys, joins
     collector   what a poll asks for
     rest_log    collected answers as a log        slf4j_log   the Slf4jReporter's log, whose names are read by names
     counter_rows, rest_files                      shared by log readers; state by key group from metadata of checkpoints

@@ -11,10 +11,9 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
-from ftplan.engines.flink.checkpoints import checkpoints, state_bytes
 from ftplan.engines.flink.flows import Flow, VertexRates, flows, keeps_keys, rate_out, substreams
 from ftplan.engines.flink.hosts import TaskManager, nodes, subtask_hosts
-from ftplan.engines.flink.measured import cores
+from ftplan.engines.flink.measured import checkpoints, cores, state_bytes
 from ftplan.engines.flink.plan import Vertex, default_max_parallelism
 from ftplan.engines.flink.records import JobRecord
 from ftplan.engines.importing.draft import Draft, DraftEdge
