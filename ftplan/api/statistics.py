@@ -71,7 +71,7 @@ def compute_stats(
             master=master,
             folder=Path(folder),
             topology=job,
-            progress=progress or (lambda stage, share: None),
+            progress=progress,
         )
 
 

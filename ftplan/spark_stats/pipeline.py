@@ -43,7 +43,7 @@ def compute(
     master: str | None = None,
     folder: Path,
     topology: Topology | None = None,
-    progress: Progress = lambda stage, share: None,
+    progress: Progress | None = None,
 ) -> Manifest:
     """Compute the statistics of a log, write them into *folder*, which exists and is empty, and return the manifest.
 
@@ -67,34 +67,43 @@ def compute(
     OutputError
         If the folder cannot be written.
     """
+    tell = progress or (lambda stage, share: None)
     _refuse_columns(mapping)
     if not mapping.from_engine:
         known_operators(mapping, topology)  # what is wrong with the options comes first
     engine_format = engine_formats().get(mapping.input_format)
     if engine_format is not None and "stores" in engine_format.options and topology is not None:
         mapping = replace(mapping, stores=mapping.stores or _stores(topology))
-    find = engine_format and engine_format.find
-    paths = resolve_name(find)(logs) if find else find_files(logs, mapping.input_format)
+    paths = _paths(logs, mapping.input_format)
     opaque = engine_format is not None and not engine_format.text
     stop = Event()
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         stack.callback(stop.set)
-        progress("reading the files", None)
+        tell("reading the files", None)
         inspection = pool.submit(inspect_files, paths, mapping.input_format, stop, opaque)
         if sum(Path(p).stat().st_size for p, remote in paths if not remote) < SMALL_LOG:
             inspection.result()
-        progress("starting the engine", None)
+        tell("starting the engine", None)
         with open_session(engine, master) as session:
             from ftplan.spark_stats.passes import run_passes  # PySpark is loaded where it is needed
 
             files = inspection.result()
             with one_sentence(session):
-                with watch(session, progress):
+                with watch(session, tell):
                     log, mapping = _read(session, logs, files, mapping)
                     operators = known_operators(mapping, topology)
                     statistics = run_passes(log, mapping, operators)
-                progress("writing", None)
+                tell("writing", None)
                 return _write(statistics, mapping, files, operators, session.engine, folder)
+
+
+def _paths(logs: Sequence[str], input_format: str) -> list[tuple[str, bool]]:
+    """Return ``(path, remote)`` of each file of the log, as its format finds them."""
+    engine_format = engine_formats().get(input_format)
+    if engine_format is None or engine_format.find is None:
+        return find_files(logs, input_format)
+    found: list[tuple[str, bool]] = resolve_name(engine_format.find)(logs)
+    return found
 
 
 def _read(
