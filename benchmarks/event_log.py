@@ -21,7 +21,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ftplan.model.engines.spark_log_files import event_lines, find_event_logs
+from ftplan.engines.spark.log_files import event_lines, find_event_logs
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "benchmarks" / "data"

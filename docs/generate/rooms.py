@@ -29,12 +29,13 @@ def layers() -> list[list[str]]:
 
 
 def only_in() -> dict[str, list[str]]:
-    """Return the packages that one room alone may import: ``X and Y only in ROOM``."""
+    """Return the packages that few rooms alone may import: ``X and Y only in ROOM and ROOM``."""
     packages: dict[str, list[str]] = {}
     for contract in _contracts():
-        said = re.fullmatch(r".* only in (\w+)", str(contract["name"]))
+        said = re.fullmatch(r".* only in (\w+(?: and \w+)*)", str(contract["name"]))
         if said and isinstance(contract["forbidden_modules"], list):
-            packages.setdefault(said[1], []).extend(contract["forbidden_modules"])
+            for room in said[1].split(" and "):
+                packages.setdefault(room, []).extend(contract["forbidden_modules"])
     return packages
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ftplan.engines.collecting.collection import CollectionHead, load_collection
+from ftplan.engines.prometheus.mapping import load_mapping
+from ftplan.engines.prometheus.queries import QueryMapping
 from ftplan.errors import FtplanError
 from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
-from ftplan.io.collected.collection_file import CollectionHead, load_collection
-from ftplan.io.collected.prometheus_mapping import load_mapping
 from ftplan.io.configuration import read_configuration
 from ftplan.io.documents import Document, display_name, read_document
 from ftplan.io.evaluation_file import load_evaluation
@@ -26,7 +27,6 @@ from ftplan.io.validation import FORMATS, Loaded, check_envelope
 from ftplan.io.what_if_file import WhatIfModel, load_what_if
 from ftplan.io.what_if_result import load_what_if_result
 from ftplan.model.cluster import Cluster
-from ftplan.model.engines.prometheus import QueryMapping
 from ftplan.model.failure import Failure
 from ftplan.model.kinds import row
 from ftplan.model.measures.key_group_series import key_group_series

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from ftplan.api.checking import READABLE, Checked, check_files
 from ftplan.errors import FtplanError
-from ftplan.io.configuration import FILE_NAME, read_configuration
-from ftplan.io.recognition import stated_format
+from ftplan.io.configuration import FILE_NAME, read_configuration, stated_format
 from ftplan.io.validation import FORMATS
 
 Outcome = tuple[list[Checked], list[FtplanError]]

@@ -1,4 +1,4 @@
-"""Plans in the words of engines: see :mod:`ftplan.exports`."""
+"""Plans in the words of engines: see :mod:`ftplan.engines.registry`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError, suggestion
-from ftplan.exports import TARGETS
 from ftplan.io.options.fields import Check, Options, PlanSource, checked, number, option, optional, quoted, texts
 from ftplan.model.plan import Plan, Warn
 
 if TYPE_CHECKING:
-    from ftplan.exports.export import Export
+    from ftplan.engines.exporting import Export
     from ftplan.io.loading import Source
     from ftplan.model.problem import Problem
 
@@ -56,7 +56,7 @@ def _map(help: str, metavar: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions(Options):
-    """What can be asked of exports; each target takes some of these (:attr:`ftplan.exports.Target.options`)."""
+    """What can be asked of exports; each target takes some (:attr:`ftplan.engines.registry.Target.options`)."""
 
     broker_map: Mapping[str, str] = _map(
         "Broker id of a node; repeatable.  [default: its label broker, its id]", "NODE=ID"
@@ -126,11 +126,11 @@ def export_plan(
     from ftplan.io.options.parameters import SOURCE
     from ftplan.planners.given_plan import a_plan
 
-    if not isinstance(to, str) or to not in TARGETS:
-        near = suggestion(to, TARGETS) if isinstance(to, str) else ""
-        raise FtplanError(f"--to: {quoted(to)} is not one of {', '.join(TARGETS)}{near}")
+    if not isinstance(to, str) or to not in targets():
+        near = suggestion(to, targets()) if isinstance(to, str) else ""
+        raise FtplanError(f"--to: {quoted(to)} is not one of {', '.join(targets())}{near}")
     checked("export-plan", {"topology": SOURCE, "cluster": SOURCE}, {"topology": topology, "cluster": cluster})
-    plan, target = a_plan(plan), TARGETS[to]
+    plan, target = a_plan(plan), targets()[to]
     defaults = ExportOptions.of("export-plan", _NO_MAPS)
     asked = ExportOptions.of("export-plan", {**_NO_MAPS, **options})
     given = [name for name in options if getattr(asked, name) != getattr(defaults, name)]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pkgutil import resolve_name
 from typing import Any
 
+from ftplan.engines.importing.draft import ImportOptions
+from ftplan.engines.registry import importers
 from ftplan.errors import FtplanError
-from ftplan.io.engines import IMPORTERS
-from ftplan.io.engines.options import ImportOptions
 from ftplan.io.options.fields import FLAG, Check, Options, checked, flag, number, one_of, option, optional, path, texts
 from ftplan.model.plan import Warn
 
@@ -35,13 +35,8 @@ _OPERATORS = Check("an operator's id or name, or a list of them", texts, "texts"
 _COUNTS = Check("N or NAME=N, or a list of them", _counts, "texts")
 
 
-#: Options that only some engines know.
-_ONLY = {
-    "job": ("flink", "storm", "kafka-streams"),
-    "query": ("spark", "risingwave"),
-    "partitions": ("kafka-streams",),
-    "parallelism": ("flink", "storm", "risingwave"),
-}
+#: Options that only some engines know, as their rows say.
+_ONLY = ("job", "query", "partitions", "parallelism")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,25 +137,19 @@ def import_topology(
         If an option is unknown or wrong, the source cannot be read or is not what the engine says, the job has a cycle
         that may not be cut, something had to be assumed with *strict*, or a cluster is asked for and no host is named.
     """
-    if not isinstance(engine, str) or engine not in IMPORTERS:
-        checked("import-topology", {"from": one_of(*IMPORTERS)}, {"from": engine})
-    asked = Importing.of("import-topology", options)
-    for item, engines in _ONLY.items():
-        if getattr(asked, item) and engine not in engines:
-            raise FtplanError(f"{flag(item)}: goes with {' and '.join(engines)}, not with {engine}")
+    asked = _asked(engine, options)
     writing = {"output": output, "cluster_output": cluster_output, "force": force}
     a_path = optional(Check("a path", path))
     checked("import-topology", {"output": a_path, "cluster_output": a_path, "force": FLAG}, writing)
     _refuse_outputs(output, cluster_output, force)
+    from ftplan.engines.importing.finish import finish
+    from ftplan.engines.importing.source import open_source
     from ftplan.io.documents import collection_paused
-    from ftplan.io.engines.finish import finish
-    from ftplan.io.engines.source import open_source
 
-    module, _, function = IMPORTERS[engine].partition(":")
     plain = ImportOptions(**{item.name: getattr(asked, item.name) for item in fields(ImportOptions)})
     opened = open_source(source, engine, asked.job)
     with collection_paused():
-        made = finish(getattr(importlib.import_module(module), function)(opened, plain), plain)
+        made = finish(resolve_name(importers()[engine].read)(opened, plain), plain)
     if cluster_output is not None and made.cluster is None:
         raise FtplanError(f"{opened.name}: names no hosts, so that there is no cluster: leave out --cluster-output")
     said = _command(source, engine, options)
@@ -168,6 +157,18 @@ def import_topology(
         if name is not None and document is not None:
             _write(name, document, said, force)
     return Imported(made.topology, made.cluster, made.assumptions, made.notes)
+
+
+def _asked(engine: str, options: Mapping[str, Any]) -> Importing:
+    """Return the options, checked; also those that only some engines have."""
+    if not isinstance(engine, str) or engine not in importers():
+        checked("import-topology", {"from": one_of(*importers())}, {"from": engine})
+    asked = Importing.of("import-topology", options)
+    for item in _ONLY:
+        if getattr(asked, item) and item not in importers()[engine].options:
+            able = [name for name, row in importers().items() if item in row.options]
+            raise FtplanError(f"{flag(item)}: goes with {' and '.join(able)}, not with {engine}")
+    return asked
 
 
 def _refuse_outputs(

@@ -18,7 +18,6 @@ from ftplan.model.load_measures import MEASURES, Measure
 from ftplan.model.measures.key_group_series import key_group_series
 from ftplan.model.measures.stats_summary import StatsSummary, summarise
 from ftplan.model.statistics import Manifest
-from ftplan.version import __version__
 
 
 def compute_stats(
@@ -73,7 +72,6 @@ def compute_stats(
             folder=Path(folder),
             topology=job,
             progress=progress,
-            tool_version=__version__,
         )
 
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import click
 
-from ftplan.cli import collect_ranges, options
+from ftplan.cli import log_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import emit, say
-from ftplan.io.collected import SIGNS
+from ftplan.engines.registry import collectors
 from ftplan.reports.answer import Answer, Table
 
 asking = options.together(
     click.option(
         "--from",
         "source",
-        type=click.Choice(list(SIGNS)),
+        type=click.Choice(list(collectors())),
         help="What answers at URL.  [default: found by asking]",
     ),
     click.option("-o", "--output", metavar="DIR", help="The folder: a new one, or one to go on in.  [required]"),
@@ -49,11 +49,31 @@ connecting = options.together(
     ),
 )
 
+ranges = options.together(
+    click.option("--from-time", type=log_options.MOMENT, metavar="UTC", help="Prometheus: where the range begins."),
+    click.option(
+        "--to-time", type=log_options.MOMENT, metavar="UTC", help="Prometheus: where it ends.  [default: now]"
+    ),
+    click.option(
+        "--mapping",
+        metavar="FILE",
+        help="Prometheus: queries and what they mean, beside those that come with ftplan (see --print-mapping).",
+    ),
+    click.option("--section", multiple=True, metavar="NAME", help="Prometheus: only this section; repeatable."),
+    click.option(
+        "--match", multiple=True, metavar="MATCHER", help='Prometheus: label matcher, job_name="orders"; repeatable.'
+    ),
+    click.option("--print-mapping", is_flag=True, help="Print the queries to Prometheus, and what they mean."),
+)
+
+#: Options that only polls take, and those that only ranges take.
+_OF_POLLS, _OF_RANGES = ("job", "metrics"), ("from_time", "to_time", "mapping", "section", "match")
+
 
 @options.command("collect")
 @click.argument("url", metavar="URL", required=False)
 @asking
-@collect_ranges.ranges
+@ranges
 @connecting
 @click.option(
     "--format",
@@ -82,28 +102,39 @@ def command(url: str | None, **given: Any) -> int:
     $ ftplan compute-stats measured --input-format prometheus --key-groups 128 -o stats
     """
     if given.pop("print_mapping"):
-        collect_ranges.print_mapping(given["mapping"])
+        _print_mapping(given["mapping"])
         return 0
     if url is None or given["output"] is None:
         raise click.UsageError(f"{'URL' if url is None else '-o DIR'} is missing: ftplan collect URL -o DIR")
-    from ftplan.api.collecting import collect, source_at
-    from ftplan.io.collected.endpoint import Connection
-    from ftplan.io.collected.polling import Pace
-    from ftplan.model.plan import canonical_json
+    from ftplan.api.collecting import source_at
+
+    connection = _connection(given)
+    given["source"] = given["source"] or source_at(url, given["output"], connection)
+    ranges = given["source"] == "prometheus"
+    for name in _OF_POLLS if ranges else _OF_RANGES:
+        if given[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} is not for --from {given['source']}")
+    return _collect_ranges(url, connection, given) if ranges else _collect_polls(url, connection, given)
+
+
+def _connection(given: dict[str, Any]) -> Any:
+    """Return how to ask, from options that are checked."""
+    from ftplan.engines.collecting.endpoint import Connection
 
     for name in ("every", "timeout"):
         if given[name] <= 0:
             raise click.UsageError(f"--{name}: must be more than 0")
     if given["max_answer"] < 1:
         raise click.UsageError("--max-answer: must be at least a byte")
-    connection = Connection(given["timeout"], given["retries"], given["ca_file"], int(given["max_answer"]))
-    given["source"] = given["source"] or source_at(url, given["output"], connection)
-    ranges = given["source"] == "prometheus"
-    for name in collect_ranges.OF_POLLS if ranges else collect_ranges.OF_RANGES:
-        if given[name]:
-            raise click.UsageError(f"--{name.replace('_', '-')} is not for --from {given['source']}")
-    if ranges:
-        return collect_ranges.answer(url, connection, given)
+    return Connection(given["timeout"], given["retries"], given["ca_file"], int(given["max_answer"]))
+
+
+def _collect_polls(url: str, connection: Any, given: dict[str, Any]) -> int:
+    """Poll an engine, and say what came of it."""
+    from ftplan.api.collecting import collect
+    from ftplan.engines.collecting.polling import Pace
+    from ftplan.model.plan import canonical_json
+
     quiet = given["quiet"]
     with progress("collecting", limit_s=given["duration"], hidden=given["no_progress"] or quiet):
         summary = collect(
@@ -122,3 +153,35 @@ def command(url: str | None, **given: Any) -> int:
         say("nothing answered", quiet=quiet)
         return 1
     return 0
+
+
+def _print_mapping(mapping: str | None) -> None:
+    """Print the queries of a mapping file, or those that come with ftplan."""
+    from ftplan.engines.prometheus.mapping import mapping_text
+
+    click.echo(mapping_text(mapping), nl=False)
+
+
+def _collect_ranges(url: str, connection: Any, given: dict[str, Any]) -> int:
+    """Collect ranges of time, and say what came of it."""
+    from ftplan.api.collecting import RangeRequest, collect_ranges
+    from ftplan.model.plan import canonical_json
+
+    quiet = given["quiet"]
+    request = RangeRequest(
+        log_options.utc(given["from_time"]), log_options.utc(given["to_time"]), given["duration"], given["every"],
+        given["mapping"], given["section"], given["match"],
+    )  # fmt: skip
+    with progress("asking Prometheus", hidden=given["no_progress"] or quiet) as report:
+        summary = collect_ranges(
+            url, given["output"], request, connection, say=lambda text: say(text, quiet=quiet), tell=report
+        )
+    figures = summary.to_dict()
+    rows = [(name, ", ".join(value) if isinstance(value, list) else value) for name, value in figures.items()]
+    table = Table(("", "value"), rows, f"{given['output']}: answers of prometheus")
+    emit(Answer(canonical_json({"output": given["output"], **figures}), [table]), form=given["format"])
+    if not summary.series:
+        say("no query has a series in that time: see --print-mapping for the names, and --match", quiet=quiet)
+    if summary.ended == "interrupt":
+        return 130
+    return 0 if summary.series and summary.ended == "complete" else 1

@@ -9,7 +9,7 @@ import click
 from ftplan.cli import log_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, say
-from ftplan.spark_stats.log_formats import INPUT_FORMATS
+from ftplan.spark_stats.log_formats import input_formats
 
 
 def _column(name: str, text: str) -> Any:
@@ -19,7 +19,7 @@ def _column(name: str, text: str) -> Any:
 reading = options.together(
     click.option(
         "--input-format",
-        type=click.Choice(INPUT_FORMATS),
+        type=click.Choice(input_formats()),
         default="auto",
         help="auto: by ending. Of an engine's own log the columns are known: of the options below it takes --window, "
         "--from, --to, --key-groups and those about rejects.",

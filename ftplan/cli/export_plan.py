@@ -9,18 +9,18 @@ import click
 from ftplan.api.exporting import ExportOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.render import check_output, say, warn
-from ftplan.exports import TARGETS
+from ftplan.engines.registry import targets
 
 _ABOUT = "\n\n".join(
     f"{target.name}: {target.gives}. Takes {', '.join(target.kinds) if target.name != 'csv' else 'every kind'}. "
     f"It can be told: {target.told}. It cannot: {target.untold}."
-    for target in TARGETS.values()
+    for target in targets().values()
 )
 
 
 @options.command("export-plan")
 @click.argument("plan", metavar="PLAN")
-@click.option("--to", type=click.Choice(list(TARGETS)), required=True, help="What to write; see below.")
+@click.option("--to", type=click.Choice(list(targets())), required=True, help="What to write; see below.")
 @options.topology
 @options.cluster
 @kind_options.of_options(ExportOptions)

@@ -10,7 +10,7 @@ import click
 from ftplan.api.importing import Importing
 from ftplan.cli import kind_options, options
 from ftplan.cli.render import emit, say, warn
-from ftplan.io.engines import IMPORTERS
+from ftplan.engines.registry import importers
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MOST_ROWS = 60
 
 @options.command("import-topology")
 @click.argument("source", nargs=-1, required=True, metavar="FILE|FOLDER|URL...")
-@click.option("--from", "engine", required=True, type=click.Choice(list(IMPORTERS)), help="Whose answers these are.")
+@click.option("--from", "engine", required=True, type=click.Choice(list(importers())), help="Whose answers these are.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Write the topology here; - is standard output.")
 @click.option(
     "--cluster-output", metavar="FILE", help="Write the cluster here: hosts, their zones, what runs where now."
@@ -43,11 +43,7 @@ def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
     is a warning; --strict makes it an error.
 
     \b
-    flink          /jobs/:id and what lies below it
-    storm          /api/v1/topology/:id and component pages; Flux YAML; decoded topologies
-    kafka-streams  Topology.describe(); kafka-log-dirs; kafka-streams-groups --describe --members --verbose
-    spark          an event log of Structured Streaming
-    risingwave     stream_dist_plan, or EXPLAIN (DISTSQL), by query
+    {engines}
 
     \b
     $ ftplan import-topology http://localhost:8081 --from flink -o topology.yaml --cluster-output cluster.yaml
@@ -82,6 +78,13 @@ def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
     form = given["format"] or ("table" if sys.stdout.isatty() else "json")
     warn(imported.notes if form != "json" else (*imported.assumptions, *imported.notes), quiet=given["quiet"])
     emit(Answer(canonical_json(imported.topology), _tables(imported)), form=form)
+
+
+_WIDTH = max(map(len, importers()))
+assert command.help is not None
+command.help = command.help.format(
+    engines="\n    ".join(f"{name:{_WIDTH}}  {row.takes}" for name, row in importers().items())
+)
 
 
 def _tables(imported: Imported) -> list[Table]:

@@ -44,7 +44,7 @@ def command(plan: tuple[str, ...], **given: Any) -> int:
     """
     check_output(given["output"], given["force"])
     if given["skip_others"]:
-        from ftplan.io.recognition import stated_format
+        from ftplan.io.configuration import stated_format
 
         plans = [path for path in plan if stated_format(path) == "ftplan/plan"]
         if not plans:

@@ -1,8 +1,13 @@
-"""Reading a YAML or JSON document from a file, standard input or memory."""
+"""Reading a YAML or JSON document from a file, standard input or memory.
+
+And the hashes by which a plan names its inputs.
+"""
 
 from __future__ import annotations
 
 import gc
+import hashlib
+import json
 import math
 import os
 import sys
@@ -14,9 +19,24 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_data
-from ftplan.io.json_reader import parse_json
-from ftplan.io.yaml_reader import MAX_DEPTH, parse_yaml
+from ftplan.io.parsers import MAX_DEPTH, parse_json, parse_yaml
+
+
+def sha256_of_bytes(data: bytes) -> str:
+    """Return the SHA-256 of *data* in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256_of_data(data: Any) -> str:
+    """Return the SHA-256 of plain JSON data in hexadecimal: sorted keys, no spaces, numbers as they are."""
+    return sha256_of_bytes(json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())
+
 
 STANDARD_INPUT = "-"
 _read_streams: list[object] = []  # the standard input that was read; tests put another in its place

@@ -1,4 +1,7 @@
-"""The kinds of values that occur in files, as pydantic types, with what the JSON Schemas say of them."""
+"""The kinds of values that occur in files, as pydantic types, with what the JSON Schemas say of them.
+
+At the end the objective of a plan, or of one of its steps.
+"""
 
 from __future__ import annotations
 
@@ -136,3 +139,14 @@ _VERSION_SCHEMA: dict[str, Any] = {
 Version = Annotated[
     Any, Field(description="Version of the format; 1.x is understood", json_schema_extra=_VERSION_SCHEMA)
 ]
+
+
+class ObjectiveModel(FileModel):
+    """Value and proven bound of the optimised quantity."""
+
+    name: str = Field(description="What was optimised")
+    sense: Sense = Field(description="Whether less or more is better")
+    value: Finite | None = Field(None, description="Recomputed from the plan")
+    bound: Finite | None = Field(None, description="Proven: no plan is better")
+    scale: Finite | None = Field(None, description="What the gap is relative to")
+    gap: Finite | None = Field(None, description="|bound - value| / scale")

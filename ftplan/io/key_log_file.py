@@ -12,8 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.documents import display_name, read_bytes, recorded_path
-from ftplan.io.fingerprint import sha256_of_bytes
+from ftplan.io.documents import display_name, read_bytes, recorded_path, sha256_of_bytes
 from ftplan.io.sentences import first_line
 from ftplan.io.stats_store import arrow_table, sha256_of_table
 from ftplan.model.plan import InputFile

@@ -1,20 +1,32 @@
-"""Plan documents: those that ftplan wrote, and those made by hand."""
+"""Plan documents: those that ftplan wrote, and those made by hand.
+
+What ``plan`` holds is in ``body.py`` of each question, whose ``BODY`` is a model.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from pydantic import Field
 
 from ftplan.errors import FtplanError
 from ftplan.io.documents import Source, read_document, refuse_not_finite
-from ftplan.io.fields import FileModel, Version
-from ftplan.io.objective_model import ObjectiveModel
-from ftplan.io.plan_body import body_of
+from ftplan.io.fields import FileModel, ObjectiveModel, Version
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.kinds import FORMER, Kind
+from ftplan.model.kinds import FORMER, Kind, row
 from ftplan.model.plan import FORMAT, Infeasible, InputFile, Objective, Plan, Status, Warn
+
+
+def body_of(kind: str) -> type[FileModel] | None:
+    """Import and return the model of a kind's body, None for a kind that is not checked beyond the envelope."""
+    name = f"{row(kind).folder}.body"
+    if find_spec(name) is None:
+        return None
+    model: type[FileModel] = importlib.import_module(name).BODY
+    return model
 
 
 class InputFileModel(FileModel):

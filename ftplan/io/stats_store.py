@@ -14,8 +14,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.documents import Document, Source, display_name, plain, read_document, recorded_path
-from ftplan.io.fingerprint import sha256_of_data, sha256_of_file
+from ftplan.io.documents import (
+    Document,
+    Source,
+    display_name,
+    plain,
+    read_document,
+    recorded_path,
+    sha256_of_data,
+    sha256_of_file,
+)
 from ftplan.io.manifest_file import ManifestModel, manifest_of
 from ftplan.io.placement_checks import PlacementModel, placement_entry
 from ftplan.io.sentences import first_line

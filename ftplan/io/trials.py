@@ -10,8 +10,8 @@ def documents() -> str:
     import pydantic
     import yaml
 
+    from ftplan.io.parsers import parse_yaml
     from ftplan.io.topology_model import TopologyModel
-    from ftplan.io.yaml_reader import parse_yaml
 
     text = "{format: ftplan/topology, format_version: 1, name: one, operators: [{id: a, parallelism: 1}], edges: []}"
     TopologyModel.model_validate(parse_yaml(text, "trial"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.fingerprint import sha256_of_bytes
+from ftplan.io.documents import sha256_of_bytes
 from ftplan.io.plan_file import load_plan
 from ftplan.model.cluster import Cluster
 from ftplan.model.key_group_state import even_ranges

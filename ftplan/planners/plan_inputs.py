@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_file
+from ftplan.io.documents import sha256_of_bytes, sha256_of_file
 from ftplan.io.loading import Source, load
 from ftplan.io.options.fields import PlanSource
 from ftplan.model import kinds

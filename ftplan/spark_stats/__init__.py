@@ -1,1 +1,1 @@
-"""Statistics from logs with PySpark: the only part that knows Spark."""
+"""Statistics from logs with PySpark: sessions, passes over a log, and the folder of tables."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import json
 import os
 import re
 import zlib
@@ -18,9 +19,8 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.log_formats import InputFormat
 
-_SUFFIXES: dict[str, InputFormat] = {
+_SUFFIXES: dict[str, str] = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv",
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
 }  # fmt: skip
@@ -48,7 +48,7 @@ class LogFile:
     """
 
     path: str
-    format: InputFormat
+    format: str
     remote: bool = False
     bytes: int | None = None
     sha256: str | None = None
@@ -73,7 +73,7 @@ class LogFile:
         return "file://" + (quote(path) if percent_encoded else re.sub(r"([\\*?\[\]{}])", r"\\\1", path))
 
 
-def find_files(paths: Sequence[str], input_format: InputFormat = "auto") -> list[tuple[str, bool]]:
+def find_files(paths: Sequence[str], input_format: str = "auto") -> list[tuple[str, bool]]:
     """Return ``(path, remote)`` of each file behind files, globs and folders, sorted within each, none twice.
 
     Raises FtplanError if a path does not exist, a glob matches nothing, or a folder holds no log file.
@@ -104,7 +104,7 @@ def find_files(paths: Sequence[str], input_format: InputFormat = "auto") -> list
     return list(files.items())
 
 
-def _in_folder(folder: Path, input_format: InputFormat) -> list[str]:
+def _in_folder(folder: Path, input_format: str) -> list[str]:
     inside = []
     for path in folder.rglob("*"):
         hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
@@ -122,7 +122,7 @@ def _suffix(name: str) -> str:
 
 def inspect_files(
     paths: Sequence[tuple[str, bool]],
-    input_format: InputFormat = "auto",
+    input_format: str = "auto",
     stop: Event | None = None,
     opaque: bool = False,
 ) -> list[LogFile]:
@@ -143,7 +143,7 @@ def inspect_files(
     return [f for f in files if f.bytes != 0]
 
 
-def _inspect(path: str, remote: bool, input_format: InputFormat, stop: Event | None, opaque: bool) -> LogFile:
+def _inspect(path: str, remote: bool, input_format: str, stop: Event | None, opaque: bool) -> LogFile:
     named = _SUFFIXES.get(_suffix(path.rstrip("/").rsplit("/", 1)[-1]))
     if remote:
         if input_format == "auto" and named is None:
@@ -165,7 +165,7 @@ def _inspect(path: str, remote: bool, input_format: InputFormat, stop: Event | N
         raise FtplanError(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _format(start: bytes, named: InputFormat | None) -> InputFormat:
+def _format(start: bytes, named: str | None) -> str:
     """Return the format of a local file by its first bytes, else by its name."""
     if start == b"PAR1":
         return "parquet"
@@ -208,7 +208,7 @@ def _inspect_parquet(path: str, hashed: _HashedFile) -> LogFile:
         raise FtplanError(f"{path}: no readable Parquet file ({str(error).splitlines()[0]})") from error
 
 
-def _inspect_text(path: str, kind: InputFormat, start: bytes, hashed: _HashedFile) -> LogFile:
+def _inspect_text(path: str, kind: str, start: bytes, hashed: _HashedFile) -> LogFile:
     named = path.lower().endswith(".gz")
     if start and start.startswith(b"\x1f\x8b") != named:
         problem = "is no gzip" if named else "is compressed, but its name does not end in .gz"
@@ -259,3 +259,24 @@ def _decodes(decoder: IncrementalDecoder, piece: bytes, final: bool = False) -> 
     except UnicodeDecodeError:
         return False
     return True
+
+
+def cut_last_line(path: str) -> str | None:
+    """Return what follows the last line end of a file of JSON lines if it is no JSON: whoever wrote it was cut off."""
+    line = b""
+    with open(path, "rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        while at > 0 and b"\n" not in line:
+            size = min(at, 1 << 16)
+            at = file.seek(at - size)
+            line = file.read(size) + line
+    return incomplete(line.rpartition(b"\n")[2])
+
+
+def incomplete(line: bytes) -> str | None:
+    """Return a line without line end if it is no JSON."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return line.decode("utf-8", "replace") or None
+    return None

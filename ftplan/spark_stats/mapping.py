@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.names import is_id
 from ftplan.model.statistics import EPOCH, KEY_HASHES
-from ftplan.spark_stats.log_formats import INPUT_FORMATS, NAMED_COLUMNS, InputFormat
+from ftplan.spark_stats.log_formats import NAMED_COLUMNS, engine_formats, input_formats
 from ftplan.spark_stats.patterns import log_pattern
 from ftplan.spark_stats.time_formats import is_strptime, strptime_format
 
@@ -22,6 +22,8 @@ FREE_WITH_ENGINES = (
     "time_from", "time_to", "window_s", "key_groups", "operator_key_groups", "input_format", "max_rejects",
     "max_kept_rejects", "snapshot_time", "application_id", "stores",
 )  # fmt: skip
+#: Fields that belong to single formats of engines, as these say.
+_OF_FORMATS = ("snapshot_time", "application_id")
 KEY_TYPES: tuple[str, ...] = get_args(KeyType)
 EPOCH_UNITS_US = {"epoch-s": 1_000_000.0, "epoch-ms": 1_000.0, "epoch-us": 1.0}
 #: Time columns without a format: date and time of day; year, month, day, and more down to the second.
@@ -77,7 +79,7 @@ class LogMapping:
     upstream_task_column: str | None = None
     upstream_operator: str | None = None
     upstream_operator_column: str | None = None
-    input_format: InputFormat = "auto"
+    input_format: str = "auto"
     pattern: str | None = None
     delimiter: str = ","
     csv_columns: tuple[str, ...] = ()
@@ -186,13 +188,15 @@ def _check_tasks(m: LogMapping) -> None:
 
 
 def _check_reading(m: LogMapping) -> None:
-    if m.input_format not in INPUT_FORMATS:
+    if m.from_engine and m.input_format not in engine_formats():
         raise FtplanError(
-            f"--input-format: unknown format {m.input_format!r}{suggestion(m.input_format, INPUT_FORMATS)}"
+            f"--input-format: unknown format {m.input_format!r}{suggestion(m.input_format, input_formats())}"
         )
-    for option, value in (("--snapshot-time", m.snapshot_time), ("--application-id", m.application_id)):
-        if value is not None and m.input_format != "kafka-log-dirs":
-            raise FtplanError(f"{option} is for --input-format kafka-log-dirs")
+    for name in _OF_FORMATS:
+        if getattr(m, name) is not None:
+            able = [row.name for row in engine_formats().values() if name in row.options]
+            if m.input_format not in able:
+                raise FtplanError(f"--{name.replace('_', '-')} is for --input-format {' and '.join(able)}")
     if (m.input_format == "regex") != (m.pattern is not None):
         problem = (
             "--input-format regex needs --pattern" if m.pattern is None else "--pattern is for --input-format regex"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +17,17 @@ from ftplan.model.load_measures import Measure
 from ftplan.model.statistics import EPOCH, LogInput, Manifest
 from ftplan.model.topology import Topology
 from ftplan.spark_stats.choice import Engine
-from ftplan.spark_stats.engine_logs import ENGINE_FORMATS, function, refuse_columns
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
-from ftplan.spark_stats.mapping import LogMapping, micros
+from ftplan.spark_stats.log_formats import engine_formats
+from ftplan.spark_stats.mapping import FREE_WITH_ENGINES, LogMapping, micros
 from ftplan.spark_stats.operators import Operators, known_operators
 from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import Session, open_session
+from ftplan.version import __version__
 
 if TYPE_CHECKING:
     from ftplan.spark_stats.passes import LogStatistics
+    from ftplan.spark_stats.readers import Log
 
 #: A log of so few bytes is checked before any engine is started.
 SMALL_LOG = 1 << 16
@@ -32,7 +35,6 @@ SMALL_LOG = 1 << 16
 Progress = Callable[[str, float | None], None]
 
 
-# Eight parameters: the face of this room; all but two go by name.
 def compute(
     mapping: LogMapping,
     logs: Sequence[str],
@@ -42,7 +44,6 @@ def compute(
     folder: Path,
     topology: Topology | None = None,
     progress: Progress | None = None,
-    tool_version: str = "",
 ) -> Manifest:
     """Compute the statistics of a log, write them into *folder*, which exists and is empty, and return the manifest.
 
@@ -67,16 +68,13 @@ def compute(
         If the folder cannot be written.
     """
     tell = progress or (lambda stage, share: None)
-    refuse_columns(mapping)
-    engine_format = ENGINE_FORMATS.get(mapping.input_format)
-    if mapping.input_format == "kafka-log-dirs" and topology is not None:
-        mapping = replace(mapping, stores=mapping.stores or _stores(topology))
+    _refuse_columns(mapping)
     if not mapping.from_engine:
         known_operators(mapping, topology)  # what is wrong with the options comes first
-    if engine_format is not None and engine_format.find is not None:
-        paths = function(engine_format.find)(logs)
-    else:
-        paths = find_files(logs, mapping.input_format)
+    engine_format = engine_formats().get(mapping.input_format)
+    if engine_format is not None and "stores" in engine_format.options and topology is not None:
+        mapping = replace(mapping, stores=mapping.stores or _stores(topology))
+    paths = _paths(logs, mapping.input_format)
     opaque = engine_format is not None and not engine_format.text
     stop = Event()
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
@@ -88,19 +86,48 @@ def compute(
         tell("starting the engine", None)
         with open_session(engine, master) as session:
             from ftplan.spark_stats.passes import run_passes  # PySpark is loaded where it is needed
-            from ftplan.spark_stats.readers import read_log
 
             files = inspection.result()
             with one_sentence(session):
                 with watch(session, tell):
-                    if engine_format is None:
-                        log = read_log(session, files, mapping)
-                    else:
-                        log, mapping = function(engine_format.read)(session, logs, files, mapping)
+                    log, mapping = _read(session, logs, files, mapping)
                     operators = known_operators(mapping, topology)
                     statistics = run_passes(log, mapping, operators)
                 tell("writing", None)
-                return _write(statistics, mapping, files, operators, session.engine, folder, tool_version)
+                return _write(statistics, mapping, files, operators, session.engine, folder)
+
+
+def _paths(logs: Sequence[str], input_format: str) -> list[tuple[str, bool]]:
+    """Return ``(path, remote)`` of each file of the log, as its format finds them."""
+    engine_format = engine_formats().get(input_format)
+    if engine_format is None or engine_format.find is None:
+        return find_files(logs, input_format)
+    found: list[tuple[str, bool]] = resolve_name(engine_format.find)(logs)
+    return found
+
+
+def _read(
+    session: Session, logs: Sequence[str], files: Sequence[LogFile], mapping: LogMapping
+) -> tuple[Log, LogMapping]:
+    """Return the log, and the mapping with the columns that a reader of an engine's own log fills in."""
+    from ftplan.spark_stats.readers import read_log
+
+    engine_format = engine_formats().get(mapping.input_format)
+    if engine_format is None:
+        return read_log(session, files, mapping), mapping
+    found: tuple[Log, LogMapping] = resolve_name(engine_format.read)(session, logs, files, mapping)
+    return found
+
+
+def _refuse_columns(mapping: LogMapping) -> None:
+    """Raise FtplanError if options name columns of a format that knows its columns."""
+    if not mapping.from_engine:
+        return
+    for field in fields(mapping):
+        if field.name not in FREE_WITH_ENGINES and getattr(mapping, field.name) != field.default:
+            option = field.name.replace("_", "-").removesuffix("s" if field.name.endswith("_columns") else "")
+            option = {"keys": "key"}.get(option, option)
+            raise FtplanError(f"--{option}: {mapping.input_format} knows its columns; leave the option out")
 
 
 def _stores(topology: Topology) -> tuple[tuple[str, str], ...]:
@@ -118,11 +145,9 @@ def _write(
     operators: Operators,
     engine: str,
     folder: Path,
-    tool_version: str,
 ) -> Manifest:
     """Write the tables, and what is known of them; return the manifest."""
-    from ftplan.spark_stats.summary import operator_statistics
-    from ftplan.spark_stats.writers import write_documents, write_tables
+    from ftplan.spark_stats.writers import operator_statistics, write_documents, write_tables
 
     start, end = _time_range(mapping, statistics.windows_us)
     windows = (end - start) // timedelta(microseconds=mapping.window_us)
@@ -143,7 +168,7 @@ def _write(
         engine=engine,
         warnings=statistics.warnings,
     )
-    write_documents(manifest, statistics.placement, statistics.rejects, folder, tool_version)
+    write_documents(manifest, statistics.placement, statistics.rejects, folder, __version__)
     return manifest
 
 

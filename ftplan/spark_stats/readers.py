@@ -14,13 +14,12 @@ from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.plan import Warn
-from ftplan.spark_stats.found_groups import with_groups
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.patterns import LONGEST_LINE, log_pattern
 from ftplan.spark_stats.session import Session
-from ftplan.spark_stats.texts import read_texts
-from ftplan.spark_stats.years import assumption, year_of
+from ftplan.spark_stats.text_times import assumption, year_of
+from ftplan.spark_stats.texts import read_texts, with_groups
 
 FieldKind = Literal["text", "int", "long", "real", "timestamp", "nanos", "other"]
 #: A log of more files than this is read in one go: its rejects do not say which file they come from.

@@ -15,8 +15,8 @@ from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators
 from ftplan.spark_stats.readers import Field, Log
 from ftplan.spark_stats.rejects import OUTSIDE
+from ftplan.spark_stats.text_times import year_of
 from ftplan.spark_stats.times import is_blank, with_time
-from ftplan.spark_stats.years import year_of
 
 #: Sums are taken over whole numbers, so that the order of rows cannot change a digit: 1 byte, 1e-6 of a millisecond
 #: or of a record.

@@ -1,22 +1,95 @@
 """Texts in formats of strptime as microseconds since the epoch, in integer arithmetic.
 
 The work is done in steps, each a selection of its own: as one expression it would hold the pattern dozens of times.
+Days are those of the Gregorian calendar, in columns; times without a year, as syslog's, are given one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
+from ftplan.model.plan import Warn
 from ftplan.model.statistics import EPOCH
-from ftplan.spark_stats.calendar import DAY_US, MICROS, days
-from ftplan.spark_stats.found_groups import with_groups
-from ftplan.spark_stats.time_formats import MONTHS, TimeFormat
-from ftplan.spark_stats.years import Year
+from ftplan.spark_stats.inputs import LogFile
+from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.texts import with_groups
+from ftplan.spark_stats.time_formats import MONTHS, TimeFormat, is_strptime, strptime_format
+
+
+class Year(NamedTuple):
+    """A year that was given, or the moment when the log was last written: times lie in the year up to a day later."""
+
+    given: int | None
+    newest_us: int = 0
+
+
+def year_of(mapping: LogMapping, files: Sequence[LogFile]) -> Year | None:
+    """Return the year of times that have none; None where all have one, or nobody said what the log's times are.
+
+    Raises
+    ------
+    FtplanError
+        If nothing tells: files on a remote store have no time that could be asked for.
+    """
+    if mapping.year is not None:
+        return Year(mapping.year)
+    if mapping.time_format is None:
+        lacking = any(_is_syslog(mapping, file) for file in files)
+    else:
+        lacking = is_strptime(mapping.time_format) and strptime_format(mapping.time_format).needs_year
+    if not lacking:
+        return None
+    written = [file.modified_us for file in files if file.modified_us is not None]
+    if not written:
+        raise FtplanError("--year is missing: the times have none, and nothing tells when the log was written")
+    return Year(None, max(written))
+
+
+def assumption(year: Year | None) -> tuple[Warn, ...]:
+    """Return what is to be said of a year that nobody gave."""
+    if year is None or year.given is not None:
+        return ()
+    until = EPOCH + timedelta(microseconds=year.newest_us)
+    text = f"times have no year: the twelve months up to {until:%Y-%m-%d}, when the log was last written, are assumed"
+    return (Warn("YEAR_ASSUMED", f"{text}; --year says otherwise"),)
+
+
+def _is_syslog(mapping: LogMapping, file: LogFile) -> bool:
+    """Return whether the first line of a log that a pattern reads has a time as syslog writes it."""
+    if mapping.pattern is None or not file.header:
+        return False
+    found = re.search(mapping.pattern, file.header)
+    if found is None:
+        return False
+    text = " ".join(found.group(column) or "" for column in mapping.time_columns).strip("[] ")
+    return re.fullmatch(r"[A-Za-z]{3}\s+[0-9]{1,2}\s+[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}", text) is not None
+
+
+MICROS = 1_000_000
+DAY_US = 86_400 * MICROS
+
+
+def days(year: Any, month: Any, day: Any) -> Any:
+    """Days since 1970-01-01 in the Gregorian calendar, null for a date that does not exist."""
+
+    def div(a: Any, b: int) -> Any:
+        return F.floor((a - F.pmod(a, F.lit(b))) / b).cast("bigint")
+
+    long_month = month.isin(1, 3, 5, 7, 8, 10, 12)
+    leap = (F.pmod(year, F.lit(4)) == 0) & ((F.pmod(year, F.lit(100)) != 0) | (F.pmod(year, F.lit(400)) == 0))
+    last = F.when(long_month, 31).when(month != 2, 30).when(leap, 29).otherwise(28)
+    shifted = F.when(month <= 2, year - 1).otherwise(year)
+    from_march = F.when(month <= 2, month + 9).otherwise(month - 3)
+    day_of_year = div(from_march * 153 + 2, 5) + day - 1
+    days = shifted * 365 + div(shifted, 4) - div(shifted, 100) + div(shifted, 400) + day_of_year - 719468
+    return F.when(year.between(1, 9999) & month.between(1, 12) & (day >= 1) & (day <= last), days)
+
 
 _MONTHS = "".join(month[:3] for month in MONTHS)
 

@@ -12,12 +12,10 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.calendar import DAY_US, MICROS, days
 from ftplan.spark_stats.mapping import EPOCH_UNITS_US
 from ftplan.spark_stats.readers import Field
-from ftplan.spark_stats.text_times import with_strptime
+from ftplan.spark_stats.text_times import DAY_US, MICROS, Year, days, with_strptime
 from ftplan.spark_stats.time_formats import BEGINNINGS, found_by_looking, is_strptime, strptime_format
-from ftplan.spark_stats.years import Year
 
 #: By magnitude: below 1e11 seconds (the year 5138), below 1e14 milliseconds, below 1e17 microseconds, else nanoseconds.
 _MAGNITUDES = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (9.2e18, 1e-3))

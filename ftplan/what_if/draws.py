@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.io.failure_log import FailureLog
+from ftplan.io.failure_file import FailureLog
 from ftplan.model.cluster import Cluster
 from ftplan.model.names import Selector, natural_key
 

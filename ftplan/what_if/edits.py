@@ -8,9 +8,8 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import NetworkModel, NodeModel, ZoneModel
-from ftplan.io.documents import Document
+from ftplan.io.documents import Document, sha256_of_data
 from ftplan.io.failure_file import FORMAT as FAILURE
-from ftplan.io.fingerprint import sha256_of_data
 from ftplan.io.topology_model import OperatorModel
 from ftplan.io.validation import default_of, require_field
 from ftplan.io.what_if_cases import AddModel

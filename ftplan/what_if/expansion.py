@@ -7,7 +7,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.documents import Document
-from ftplan.io.failure_log import read_failure_log
+from ftplan.io.failure_file import read_failure_log
 from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_cases import (
     EACH,

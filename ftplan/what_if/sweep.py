@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ftplan.errors import FtplanError
-from ftplan.io.documents import STANDARD_INPUT, Document
-from ftplan.io.fingerprint import sha256_of_data
+from ftplan.io.documents import STANDARD_INPUT, Document, sha256_of_data
 from ftplan.io.loading import Source
 from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_file import WhatIfModel, load_what_if

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.io.fingerprint import sha256_of_data
+from ftplan.io.documents import sha256_of_data
 from ftplan.io.stats_tables import checked_table
 from ftplan.io.topology_model import OperatorModel
 from ftplan.io.validation import Loaded, default_of

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.api.collecting import source_at
-from ftplan.io.collected.endpoint import Connection
+from ftplan.engines.collecting.endpoint import Connection
 from tests.cli.conftest import Run, environment
-from tests.io.collected.server import Said, served
+from tests.engines.collecting.server import Said, served
 
 FLINK: dict[str, Any] = {
     "/overview": {"taskmanagers": 2},

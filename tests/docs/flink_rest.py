@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from ftplan.io.collected.answers import answers
-from tests.io.collected.replay import EXAMPLE
-from tests.io.collected.server import FakeEndpoint, FakeTime, Said
+from ftplan.engines.collecting.collection import answers
+from tests.engines.collecting.server import FakeEndpoint, FakeTime, Said
+from tests.engines.flink.replay import EXAMPLE
 
 #: When the record begins, and the seconds from one of its polls to the next.
 BEGUN, EVERY_S = datetime(2026, 11, 22, 8, 40, 35, tzinfo=UTC), 5.0

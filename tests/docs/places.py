@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from ftplan.io.collected.polling import Pace
+from ftplan.engines.collecting.polling import Pace
 from tests.docs.flink_rest import BEGUN, FlinkRest
 from tests.docs.prometheus_api import MEASURED, PrometheusApi
 from tests.docs.storm_ui import StormUi
-from tests.io.collected.server import FakeEndpoint, FakeTime
+from tests.engines.collecting.server import FakeEndpoint, FakeTime
 
 #: What pages name, and what answers in its place.
 ENDPOINTS: dict[str, Callable[[FakeTime], FakeEndpoint]] = {
@@ -83,11 +83,11 @@ class Places:
         self._clock.passed = 0.0
         time = self._clock
         pace: Any = partial(Pace, seconds=time.seconds, now=time.now, sleep=time.sleep)
-        from ftplan.api import collecting_ranges
+        from ftplan.api import collecting
 
-        request: Any = partial(collecting_ranges.RangeRequest, now=lambda: MEASURED)
+        request: Any = partial(collecting.RangeRequest, now=lambda: MEASURED)
         with (
-            patch("ftplan.io.collected.polling.Pace", pace),
-            patch("ftplan.api.collecting_ranges.RangeRequest", request),
+            patch("ftplan.engines.collecting.polling.Pace", pace),
+            patch("ftplan.api.collecting.RangeRequest", request),
         ):
             yield

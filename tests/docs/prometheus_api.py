@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from tests.docs.blocks import ROOT
 from tests.docs.flink_rest import polls
-from tests.io.collected.server import FakeEndpoint, Said
+from tests.engines.collecting.server import FakeEndpoint, Said
 
 _EXAMPLE = ROOT / "examples" / "surge"
 #: When somebody asks: the end of what was measured.

@@ -10,10 +10,10 @@ import json
 from functools import cache
 from typing import Any
 
-from ftplan.io.engines.storm.groupings import is_coordination
-from ftplan.io.yaml_reader import parse_yaml
+from ftplan.engines.storm.components import is_coordination
+from ftplan.io.parsers import parse_yaml
 from tests.docs.blocks import ROOT
-from tests.io.collected.server import FakeEndpoint
+from tests.engines.collecting.server import FakeEndpoint
 
 _EXAMPLE = ROOT / "examples" / "storm-recovery"
 ID = "TopologyName00034-7-1795336798"

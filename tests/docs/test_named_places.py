@@ -16,6 +16,7 @@ PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "contributing").glob
 OTHERS = {
     ".venv/bin/pre-commit",
     "ftplan.toml",
+    "ftplan/engines/toy/__init__.py",
     "cluster.yaml",
     "topology.yaml",
     "stats/",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ftplan.engines.collecting.collection import load_collection
+from ftplan.engines.prometheus.mapping import load_mapping
 from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
-from ftplan.io.collected.collection_file import load_collection
-from ftplan.io.collected.prometheus_mapping import load_mapping
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan

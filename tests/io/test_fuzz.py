@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
+from ftplan.io.parsers import parse_yaml
 from ftplan.io.stats_store import load_stats
-from ftplan.io.yaml_reader import parse_yaml
 from tests.io import examples
 from tests.io.cases import CASES
 from tests.io.examples import check_file

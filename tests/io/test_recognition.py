@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ftplan.io.recognition import stated_format
+from ftplan.io.configuration import stated_format
 
 
 @pytest.mark.parametrize(

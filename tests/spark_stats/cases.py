@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.spark_stats.readers import Field
+from ftplan.spark_stats.text_times import Year
 from ftplan.spark_stats.times import with_time
-from ftplan.spark_stats.years import Year
 
 
 def topology(*senders: str) -> Topology:

@@ -70,7 +70,7 @@ def run(session: Session, tmp_path: Path) -> Run:
         folder = tmp_path / f"stats-{count}"
         folder.mkdir()
         paths = [str(p) for p in (paths if isinstance(paths, list) else [paths])]
-        compute(LogMapping(**options), paths, folder=folder, topology=topology, tool_version="test")
+        compute(LogMapping(**options), paths, folder=folder, topology=topology)
         return Statistics(folder)
 
     return compute_once

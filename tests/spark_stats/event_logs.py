@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ftplan.model.engines.spark_log_files import event_lines, find_event_logs
+from ftplan.engines.spark.log_files import event_lines, find_event_logs
 
 SAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark" / "eventlog"
 SOURCE, STATE = "ftplan-sample.MicroBatchScan", "ftplan-sample.StateStoreSave"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ftplan.io.collected.prometheus_mapping import load_mapping, shipped_mapping
+from ftplan.engines.prometheus.mapping import load_mapping, shipped_mapping
 
 #: A round moment: the start of an hour.
 BEGIN = 1_700_000_000 // 3600 * 3600

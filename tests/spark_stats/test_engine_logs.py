@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
+from ftplan.engines import log_rows as rows
+from ftplan.engines.registry import Engine
 from ftplan.errors import FtplanError
-from ftplan.spark_stats import engine_logs
-from ftplan.spark_stats.engine_logs import EngineFormat, rows
+from ftplan.spark_stats.log_formats import LogFormat
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.session import Session
 from tests.spark_stats.conftest import Run
@@ -38,16 +39,15 @@ def read_rows(session: Session, logs: Any, files: Any, mapping: LogMapping) -> A
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    formats = {"prometheus": EngineFormat(f"{__name__}:read_rows")}
-    monkeypatch.setattr(engine_logs, "ENGINE_FORMATS", formats)
-    monkeypatch.setattr("ftplan.spark_stats.pipeline.ENGINE_FORMATS", formats)
+    rows = (Engine("fake", logs=(LogFormat("fake-log", f"{__name__}:read_rows"),)),)
+    monkeypatch.setattr("ftplan.engines.registry.ENGINES", rows)
     log = tmp_path / "log.bin"
     log.write_bytes(b"\0\1")
     return log
 
 
 def test_rows_of_tasks_key_groups_and_operators(run: Run, fake: Path) -> None:
-    stats = run(fake, input_format="prometheus")
+    stats = run(fake, input_format="fake-log")
     groups = stats.rows("key_groups", "operator", "key_group", "records", "state_bytes", "resolution", "estimated")
     minute = [g for g in groups if g[0] != "keyed"]
     assert minute == [
@@ -83,7 +83,7 @@ def test_rows_of_tasks_key_groups_and_operators(run: Run, fake: Path) -> None:
 
 
 def test_both_in_one_window_are_one_row(run: Run, fake: Path) -> None:
-    stats = run(fake, input_format="prometheus", window_s=120.0)
+    stats = run(fake, input_format="fake-log", window_s=120.0)
     groups = stats.rows("key_groups", "operator", "key_group", "records", "state_bytes", "resolution", "estimated")
     assert [g[1:] for g in groups if g[0] == "keyed"] == [
         (0, 7.0, None, "task", True),
@@ -96,14 +96,14 @@ def test_both_in_one_window_are_one_row(run: Run, fake: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"time_columns": ("t",)}, "--time-column: prometheus knows its columns"),
-        ({"keys": (("a", ("b",)),)}, "--key: prometheus knows its columns"),
+        ({"time_columns": ("t",)}, "--time-column: fake-log knows its columns"),
+        ({"keys": (("a", ("b",)),)}, "--key: fake-log knows its columns"),
         ({"key_groups": 3}, "--key-groups 3: operator 'keyed' has 4 in the log"),
     ],
 )
 def test_what_an_engine_knows_is_not_asked(run: Run, fake: Path, options: dict[str, Any], told: str) -> None:
     with pytest.raises(FtplanError, match=told):
-        run(fake, input_format="prometheus", **options)
+        run(fake, input_format="fake-log", **options)
 
 
 def test_increase(session: Session) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.spark_stats.engine_logs.flink_counters import COUNTED, MOST_WINDOWS, increases
+from ftplan.engines.flink.counter_rows import COUNTED, MOST_WINDOWS, increases
 
 SECOND = 1_000_000
 

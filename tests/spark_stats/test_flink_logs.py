@@ -13,7 +13,7 @@ import pytest
 
 import ftplan
 from ftplan.errors import FtplanError
-from tests.io.engines.flink_cases import job, vertex
+from tests.engines.flink.cases import job, vertex
 from tests.spark_stats.conftest import ROOT, Run, Statistics
 
 DATA = ROOT / "tests" / "data" / "flink"

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ftplan.engines.kafka.log_dirs import Snapshot, _snapshots
 from ftplan.errors import FtplanError
 from ftplan.model.topology import Operator, Topology
-from ftplan.spark_stats.engine_logs.kafka_log_dirs import Snapshot, _snapshots
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping, micros
 from tests.fuzz.mutations import mutated

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.found_groups import with_groups
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.patterns import LONGEST_LINE, log_pattern
+from ftplan.spark_stats.texts import with_groups
 from tests.spark_stats.conftest import Run
 
 #: Parts of patterns, without groups that have names.

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ftplan.api.collecting_ranges import RangeRequest, collect_ranges
+from ftplan.api.collecting import RangeRequest, collect_ranges
 from tests.prometheus_server import Exporter, Labels, Prometheus, exporting, labels, needs_prometheus, prometheus
 from tests.spark_stats.conftest import Run
 from tests.spark_stats.prometheus_cases import BEGIN

@@ -33,7 +33,7 @@ FORMAT = {"input_format": "spark-eventlog"}
 def clean(session: Session, tmp_path_factory: pytest.TempPathFactory) -> Statistics:
     """The sample in windows of a second."""
     folder = tmp_path_factory.mktemp("sample")
-    compute(LogMapping(window_s=1.0, input_format="spark-eventlog"), [str(SAMPLE)], folder=folder, tool_version="test")
+    compute(LogMapping(window_s=1.0, input_format="spark-eventlog"), [str(SAMPLE)], folder=folder)
     return Statistics(folder)
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.io.failure_log import read_failure_log
+from ftplan.io.failure_file import read_failure_log
 from ftplan.what_if.draws import BurstDraws, ProbableDraws, bursts_of, described
 from tests.what_if.cases import CLUSTER, answer, save, single, what_if
 
@@ -98,7 +98,7 @@ def test_burst_draws(seed: int, number: int) -> None:
 
 
 def _log(rows: list[tuple[float, str, str]]) -> Any:
-    from ftplan.io.failure_log import FailureLog
+    from ftplan.io.failure_file import FailureLog
 
     times, nodes, zones = zip(*rows, strict=True)
     return FailureLog(np.array(times, dtype=np.float64), nodes, zones, "0")

@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.fingerprint import sha256_of_bytes
+from ftplan.io.documents import sha256_of_bytes
 from ftplan.io.options.fields import PLAN, PlanSource, checked, quoted
 from ftplan.io.options.parameters import a_problem
 from ftplan.io.plan_file import load_plan

@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.costs.checkpoint_interval.options import FAILURES, CheckpointIntervalOptions
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name
-from ftplan.io.failure_log import read_failure_log
+from ftplan.io.failure_file import read_failure_log
 from ftplan.io.options.fields import flag
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recovery_costs import Estimate

@@ -99,8 +99,8 @@ def form_of(path: Path, options: ReadingOptions) -> str:
     """
     from ftplan.costs.recoveries import recovery_table
     from ftplan.costs.recoveries.tables import header, is_table
-    from ftplan.io.collected.answers import is_collection
-    from ftplan.model.engines.spark_log_files import is_event_log
+    from ftplan.engines.collecting.collection import is_collection
+    from ftplan.engines.spark.log_files import is_event_log
 
     if path.is_dir():
         return "flink" if is_collection(path) else "spark"

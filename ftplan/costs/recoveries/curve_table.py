@@ -11,8 +11,7 @@ import numpy as np
 from ftplan.costs.recoveries import Reading, ReadingOptions, joined
 from ftplan.costs.recoveries.tables import column_of, numbers, read_table
 from ftplan.errors import FtplanError
-from ftplan.io.documents import display_name, recorded_path
-from ftplan.io.fingerprint import sha256_of_file
+from ftplan.io.documents import display_name, recorded_path, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile
 from ftplan.model.recoveries import Curve

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ftplan.io.collected.answers import answers
+from ftplan.engines.collecting.collection import answers
 from ftplan.io.documents import display_name
 from ftplan.model import ranges
 from ftplan.model.recoveries import Recovery

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from ftplan.costs.recoveries import Reading, ReadingOptions, joined
 from ftplan.costs.recoveries.flink_rest import restarts
+from ftplan.engines.collecting.collection import head_of
 from ftplan.errors import FtplanError
-from ftplan.io.collected.collection_file import head_of
-from ftplan.io.documents import display_name, recorded_path
-from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_data, sha256_of_file
+from ftplan.io.documents import display_name, recorded_path, sha256_of_bytes, sha256_of_data, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recoveries import Recovery

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ftplan.costs.recoveries import Reading, ReadingOptions
+from ftplan.engines.spark.log_files import SparkLog, event_lines, find_event_logs
 from ftplan.errors import FtplanError
-from ftplan.io.documents import display_name, recorded_path
-from ftplan.io.fingerprint import sha256_of_data, sha256_of_file
+from ftplan.io.documents import display_name, recorded_path, sha256_of_data, sha256_of_file
 from ftplan.model import ranges
-from ftplan.model.engines.spark_log_files import SparkLog, event_lines, find_event_logs
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recoveries import Recovery
 

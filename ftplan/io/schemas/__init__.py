@@ -24,8 +24,8 @@ MODELS: Mapping[str, str] = {
     "recovery-costs": "ftplan.io.recovery_costs_file:RecoveryCostsModel",
     "bottleneck-rules": "ftplan.planners.scale_out.rules_file:BottleneckRulesModel",
     "checkpoint-interval": "ftplan.io.checkpoint_interval_file:CheckpointIntervalModel",
-    "collection": "ftplan.io.collected.collection_file:CollectionModel",
-    "prometheus-mapping": "ftplan.io.collected.prometheus_mapping:PrometheusMappingModel",
+    "collection": "ftplan.engines.collecting.collection:CollectionModel",
+    "prometheus-mapping": "ftplan.engines.prometheus.mapping:PrometheusMappingModel",
     "what-if-result": "ftplan.io.what_if_result:WhatIfResultModel",
     "simulation": "ftplan.io.simulations.document:SimulationModel",
 }
@@ -62,7 +62,7 @@ def generate(kind: str) -> dict[str, Any]:
 
 def _add_bodies(generated: dict[str, Any]) -> None:
     """Say what ``plan`` holds, for the kinds that are checked."""
-    from ftplan.io.plan_body import body_of
+    from ftplan.io.plan_file import body_of
     from ftplan.model.kinds import KINDS as PLAN_KINDS
 
     bodies = {kind: body_of(kind) for kind in sorted(PLAN_KINDS)}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative, Positive
-from ftplan.io.objective_model import ObjectiveModel
+from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative, ObjectiveModel, Positive
 
 if TYPE_CHECKING:
     from ftplan.planners.recovery_schedule.problem import RecoveryProblem

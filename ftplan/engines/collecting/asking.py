@@ -1,0 +1,141 @@
+"""Ask an endpoint for one poll after the other, and keep what comes; recognise which engine's endpoint it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from ftplan.engines.collecting.collection import head_of, is_collection
+from ftplan.engines.collecting.endpoint import Endpoint
+from ftplan.engines.collecting.journal import AnswerJournal
+from ftplan.engines.registry import collectors
+from ftplan.errors import FtplanError
+
+
+def recognised(endpoint: Endpoint, folder: Path) -> str:
+    """Return what answers at an endpoint: as the folder says that is gone on in, else by asking.
+
+    Raises
+    ------
+    FtplanError
+        If nothing answers, or something else does.
+    """
+    if is_collection(folder):
+        return head_of(folder).source
+    said = "it answers as none of them"
+    for source, sign in collectors().items():
+        reply = endpoint.get(sign.page)
+        if isinstance(reply.value, dict) and sign.key in reply.value:
+            return source
+        if not reply.reached or reply.status in (401, 403):
+            said = reply.error or said
+            break
+    raise FtplanError(f"{endpoint.url}: {said}; --from says what should answer: {', '.join(collectors())}")
+
+
+#: Requests in a row that nothing answers, after which a poll ends.
+_GIVEN_UP_AFTER = 2
+
+
+class OutOfReachError(Exception):
+    """The endpoint does not answer: the rest of the poll would only wait."""
+
+
+class Poll(Protocol):
+    """Asks an engine for all that is worth knowing now; made once for a collection, with its options.
+
+    It asks by calling *ask*, which keeps each answer and returns it; what it has to remember from one poll to the next,
+    it keeps itself.
+    """
+
+    def __call__(self, ask: Asking) -> None:
+        """Ask for everything once."""
+
+
+@dataclass
+class Asking:
+    """The requests of one poll: ``ask("/jobs/overview")`` returns the answer, None where none came, and keeps both.
+
+    Attributes
+    ----------
+    answers, refused, unanswered
+        How many requests had an answer, had a refusal (any status but 200, an answer that is too large or no JSON), or
+        had nothing.
+    bytes
+        Bytes of the lines that were written.
+    error
+        What the first request without an answer failed of.
+    """
+
+    endpoint: Endpoint
+    journal: AnswerJournal
+    now: Callable[[], datetime]
+    answers: int = 0
+    refused: int = 0
+    unanswered: int = 0
+    bytes: int = 0
+    error: str | None = None
+    status: int | None = field(default=None)
+    _in_a_row: int = 0
+
+    @property
+    def folder(self) -> Path:
+        """The collected folder, for what goes on from earlier answers."""
+        return self.journal.folder
+
+    def __call__(self, path: str, *, optional: bool = False, **content: Any) -> Any:
+        """Ask for *path*, keep what comes, and return the JSON value; None where there is none.
+
+        *optional* is what not every version or job has: 404 is no refusal then. *content* goes onto the line too.
+
+        Raises
+        ------
+        OutOfReachError
+            If nothing answers the first request, or two in a row.
+        """
+        reply = self.endpoint.get(path)
+        value = {"answer": reply.value} if reply.error is None else {"error": reply.error}
+        self.bytes += self.journal.add(self.now(), path, reply.status, {**content, **value})
+        self.status = reply.status
+        if reply.error is None:
+            self.answers += 1
+            self._in_a_row = 0
+            return reply.value
+        if optional and reply.status == 404:
+            self._in_a_row = 0
+            return None
+        self.error = self.error or reply.error
+        if reply.reached:
+            self.refused += 1
+            self._in_a_row = 0
+            return None
+        self.unanswered += 1
+        self._in_a_row += 1
+        if not self.answers or self._in_a_row == _GIVEN_UP_AFTER:
+            raise OutOfReachError(reply.error)
+        return None
+
+    def first(self, source: str) -> Any:
+        """Ask for what every poll begins with, a mapping that has the key which tells the engine.
+
+        Raises
+        ------
+        FtplanError
+            If the endpoint answers that it does not know it, or not to us, and the folder has no answers yet: it is
+            another server then, or another user.
+        OutOfReachError
+            If there is no answer otherwise.
+        """
+        sign = collectors()[source]
+        value = self(sign.page)
+        if isinstance(value, dict) and sign.key in value:
+            return value
+        if not self.journal.continued and (self.error is None or (self.status is not None and self.status < 500)):
+            said = self.error or f"it names no {sign.key}"
+            raise FtplanError(
+                f"{self.endpoint.url}{sign.page}: is no {source.capitalize()} endpoint that answers us: {said}"
+            )
+        raise OutOfReachError(self.error)

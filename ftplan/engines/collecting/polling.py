@@ -1,0 +1,155 @@
+"""Poll an endpoint at a steady pace, through outages, until the time is over or somebody ends it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from ftplan.engines.collecting.asking import Asking, OutOfReachError, Poll
+
+#: A pause in an outage is no longer than this many times the pace, and no longer than this many seconds unless the
+#: pace itself is.
+LONGEST_PAUSE, LONGEST_PAUSE_S = 8, 300.0
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When to poll: every ``every_s`` seconds for ``for_s`` seconds; None is until somebody ends it.
+
+    The times are handed in, so that tests need not wait: ``seconds`` never goes back, ``now`` is what lines say.
+    """
+
+    every_s: float
+    for_s: float | None = None
+    seconds: Callable[[], float] = field(default=time.monotonic, repr=False)
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
+    sleep: Callable[[float], object] = field(default=time.sleep, repr=False)
+
+    def slots(self, missed: Callable[[int, float], None]) -> Iterator[Slot]:
+        """Yield the polls; sleeps before each. They stay on a grid of ``every_s`` however long one takes.
+
+        *missed* hears how many were skipped because the one before took too long, and the seconds it took. A slot whose
+        ``pause`` is set makes the next come that many steps later.
+        """
+        begun, number = self.seconds(), 0
+        while True:
+            slot = Slot(number)
+            started = self.seconds()
+            yield slot
+            took = self.seconds() - started
+            after = number + max(slot.pause, 1)
+            number = max(after, math.ceil((self.seconds() - begun) / self.every_s))
+            if number > after:
+                missed(number - after, took)
+            if self.for_s is not None and number * self.every_s > self.for_s:
+                return
+            self.sleep(max(begun + number * self.every_s - self.seconds(), 0.0))
+
+
+@dataclass
+class Slot:
+    """One poll: its number on the grid, and after how many steps the next comes."""
+
+    number: int
+    pause: int = 1
+
+
+@dataclass
+class CollectionSummary:
+    """What came of a collection.
+
+    Attributes
+    ----------
+    polls
+        How many were begun.
+    failed
+        Those in which the endpoint was out of reach.
+    incomplete
+        Those in which some requests had no answer.
+    skipped
+        Those that were left out because the one before took longer than the pace, or while backing off.
+    answers, unanswered
+        Requests with an answer, and without one; what an engine need not have does not count.
+    bytes
+        Bytes of the lines that were written.
+    seconds
+        From the first poll to the end.
+    ended
+        Whether the time was over, or somebody ended it.
+    """
+
+    polls: int = 0
+    failed: int = 0
+    incomplete: int = 0
+    skipped: int = 0
+    answers: int = 0
+    unanswered: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    ended: Literal["time", "interrupt"] = "time"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        return asdict(self)
+
+    def add(self, asked: Asking, *, failed: bool) -> None:
+        """Count a poll."""
+        self.polls += 1
+        self.failed += failed
+        self.incomplete += not failed and asked.refused + asked.unanswered > 0
+        self.answers += asked.answers
+        self.unanswered += asked.refused + asked.unanswered
+        self.bytes += asked.bytes
+
+
+def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Callable[[str], None]) -> CollectionSummary:
+    """Poll until the time is over; an interrupt ends it with what is there.
+
+    While the endpoint is out of reach, polls are 1, 2, 4 and at most 8 steps apart. *say* hears of outages, of their
+    end, and of polls that were skipped.
+
+    Raises
+    ------
+    FtplanError
+        If a new folder's first poll reaches something that is not the engine.
+    OutputError
+        If the disk fails.
+    """
+    summary = CollectionSummary()
+    begun = pace.seconds()
+    most = max(1, min(LONGEST_PAUSE, int(LONGEST_PAUSE_S / pace.every_s)))
+    down = 0
+
+    def missed(count: int, took: float) -> None:
+        text = f"a poll took {took:.3g} s, longer than --every {pace.every_s:g}s"
+        say(f"{text}: {count:,} {'poll' if count == 1 else 'polls'} skipped")
+
+    try:
+        for slot in pace.slots(missed):
+            summary.skipped = slot.number - summary.polls
+            asked = asking()
+            error = None
+            try:
+                poll(asked)
+            except OutOfReachError as out_of_reach:
+                error = out_of_reach
+            finally:
+                summary.add(asked, failed=error is not None)
+            if error is not None:
+                if not down:
+                    say(f"out of reach: {error}; going on")
+                slot.pause = min(2**down, most)
+                down += 1
+                continue
+            asked.journal.continued = True
+            if down:
+                say(f"within reach again after {down:,} failed {'poll' if down == 1 else 'polls'}")
+                down = 0
+    except KeyboardInterrupt:
+        summary.ended = "interrupt"
+    summary.seconds = pace.seconds() - begun
+    return summary

@@ -1,0 +1,165 @@
+"""What became of each job in the answers: the newest complete set of them, and what its tasks counted over time.
+
+A set is what one poll brought, from one answer of ``/jobs/:id`` to the next; it is complete with the page of every
+vertex. Flink adds ``-complete: false`` to figures of task managers that were out of reach, and reports zeros for them:
+these are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ftplan.engines.flink.counters import Counters, reading_of
+from ftplan.engines.flink.pages import Page, entries, numbered, part, text, whole
+
+_Key = tuple[str, str | None, int | None]
+
+
+@dataclass(slots=True)
+class JobRecord:
+    """What the answers say of one job.
+
+    Attributes
+    ----------
+    latest
+        Pages by (kind, vertex, subtask); metrics are by name.
+    counters
+        By (vertex, subtask).
+    left_out
+        Figures of subtasks or vertices that were marked incomplete.
+    partial
+        Sets that were left out because a vertex was missing.
+    rescaled
+        How often the parallelism of a vertex changed between two sets.
+    sets
+        Sets since then that count.
+    complete
+        Whether any set had all vertices.
+    """
+
+    id: str | None
+    latest: dict[_Key, Any] = field(default_factory=dict)
+    counters: dict[tuple[str, int], Counters] = field(default_factory=dict)
+    left_out: int = 0
+    partial: int = 0
+    rescaled: int = 0
+    sets: int = 0
+    complete: bool = False
+    _set: dict[_Key, Page] = field(default_factory=dict)
+    _tasks: dict[str, int] = field(default_factory=dict)
+    _rescale: int | None = None
+
+    def add(self, page: Page) -> None:
+        """Take a page into the set that is open; a new page of the job opens another."""
+        if page.kind == "job" and ("job", None, None) in self._set:
+            self.close()
+        assert page.kind is not None
+        key = (page.kind, page.vertex, page.subtask)
+        if page.kind == "metrics":
+            before = self._set[key].value if key in self._set else {}
+            named = {item["id"]: item.get("value") for item in entries(page.value) if isinstance(item.get("id"), str)}
+            page = page._replace(value=before | named)
+        self._set[key] = page
+
+    def close(self, last: bool = False) -> None:
+        """Take over the open set if it is complete, or if it is the *last* and there is none that is."""
+        whole_set = self._is_complete()
+        if whole_set or (last and not self.complete):
+            self.complete = whole_set
+            self.sets += 1
+            self._count()
+            self.latest.update({key: page.value for key, page in self._set.items()})
+        elif self._set:
+            # What is asked only when it changes must not be lost with the rest.
+            self.partial += any(key[0] == "vertex" for key in self._set)
+            self.latest.update({k: p.value for k, p in self._set.items() if k[0] not in ("job", "vertex", "metrics")})
+        self._set = {}
+
+    def page(self, kind: str, vertex: str | None = None, subtask: int | None = None) -> Any:
+        """Return the newest page of a kind, None where there is none."""
+        return self.latest.get((kind, vertex, subtask))
+
+    def _is_complete(self) -> bool:
+        job = self._set.get(("job", None, None))
+        vertices = entries(part(job.value, "vertices")) if job is not None else []
+        return bool(vertices) and all(("vertex", text(v.get("id")), None) in self._set for v in vertices)
+
+    def _last_rescale(self) -> int | None:
+        """Return when the adaptive scheduler last changed the parallelism; None where it did not, or does not say."""
+        page = self._set.get(("rescales", None, None))
+        done = [entry for entry in entries(page.value if page else None) if entry.get("terminalState") == "COMPLETED"]
+        return max((whole(entry.get("endTimestampInMillis")) or 0 for entry in done), default=None)
+
+    def _count(self) -> None:
+        """Add what the open set's vertices and their subtasks counted."""
+        found = {key[1]: page for key, page in self._set.items() if key[0] == "vertex" and key[1] is not None}
+        tasks = {key: len(entries(part(page.value, "subtasks"))) for key, page in found.items()}
+        rescale = self._last_rescale()
+        changed = any(self._tasks.get(key, count) != count for key, count in tasks.items())
+        if changed or (self._tasks and rescale != self._rescale):
+            self.rescaled += 1
+            self.sets = 1
+            self.counters.clear()
+        self._tasks.update(tasks)
+        self._rescale = rescale
+        for key, page in found.items():
+            now = whole(part(page.value, "now"))
+            if now is None and page.at is not None:
+                now = int(page.at.timestamp() * 1000)
+            for position, entry in enumerate(entries(part(page.value, "subtasks"))):
+                index = whole(entry.get("subtask"))
+                index = position if index is None else index
+                metrics = self._set.get(("metrics", key, index))
+                reading = reading_of(entry, now, metrics.value if metrics is not None else {})
+                if reading is None:
+                    self.left_out += 1
+                else:
+                    self.counters.setdefault((key, index), Counters()).add(reading)
+
+
+@dataclass(slots=True)
+class Records:
+    """What the answers say of all jobs and of the task managers; ``unknown`` are names of files that tell nothing."""
+
+    jobs: dict[str | None, JobRecord] = field(default_factory=dict)
+    overview: Any = None
+    task_managers: list[dict[str, Any]] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+
+def read_records(pages: Iterable[Page]) -> Records:
+    """Return what pages say, in their order; pages that name no job are of the only one there is."""
+    records = Records()
+    single: list[dict[str, Any]] = []
+    for page in pages:
+        if page.kind == "?":
+            records.unknown.append(page.path)
+        elif page.kind == "overview":
+            records.overview = page.value
+        elif page.kind == "task managers":
+            records.task_managers = entries(part(page.value, "taskmanagers"))
+        elif page.kind == "task manager":
+            single.append(page.value)
+        elif page.kind is not None:
+            records.jobs.setdefault(page.job, JobRecord(page.job)).add(page)
+    records.task_managers = records.task_managers or single
+    _share_nameless(records)
+    for record in records.jobs.values():
+        record.close(last=True)
+    return records
+
+
+def _share_nameless(records: Records) -> None:
+    """Give the pages that name no job to the only job, and vertices that only files' names number their ids."""
+    nameless = records.jobs.pop(None, None)
+    if nameless is not None and len(records.jobs) == 1:
+        (record,) = records.jobs.values()
+        record._set.update(nameless._set)
+    elif nameless is not None:
+        records.jobs[None] = nameless
+    for record in records.jobs.values():
+        ids = numbered(record._set.values())
+        for key in [key for key in record._set if key[1] in ids]:
+            record._set[key[0], ids[key[1] or ""], key[2]] = record._set.pop(key)
