@@ -30,8 +30,8 @@ from ftplan.costs.recoveries import ReadingOptions, read_recoveries
 from ftplan.model.recoveries import Curve
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import simulate
 from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.setting import (
     NodeFailure,

@@ -9,13 +9,13 @@ from itertools import repeat
 
 import numpy as np
 
-from ftplan.api.migrating.move_settings import PlannedMove, PlannedMoves, move_settings
 from ftplan.model.units import MB
 from ftplan.planners.rebalance.migration_costs import CPA, CPAL, DIRECT, PROTOCOLS, MigrationSetting, migration_costs
 from ftplan.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
 from ftplan.planners.rebalance.problem import Migration
+from ftplan.simulation.migration.run import simulate_moves
+from ftplan.simulation.migration.scene import PlannedMove, PlannedMoves, move_settings
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
-from ftplan.simulation.migration.simulate import simulate_moves
 from reproduce.checks import at_most, mean, number, rising
 from reproduce.drawing import lines
 from reproduce.row import Check, Claim, Outcome, Row, Table

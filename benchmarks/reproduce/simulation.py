@@ -10,13 +10,13 @@ import numpy as np
 import yaml
 
 import ftplan
-from ftplan.api.simulating.options import RecoverySimulationOptions
-from ftplan.api.simulating.scene import scene_of
-from ftplan.api.simulating.settings import Contender, setting_of
 from ftplan.model.task_graph import TaskGraph
-from ftplan.simulation.recovery.control import simulate
+from ftplan.simulation.recovery.contenders import Contender, setting_of
+from ftplan.simulation.recovery.options import RecoverySimulationOptions
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryTrace
+from ftplan.simulation.recovery.run import simulate
+from ftplan.simulation.recovery.scene import scene_of
 from ftplan.simulation.recovery.series import query_series
-from ftplan.simulation.recovery.trace import QuerySeries, RecoveryTrace
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fifteen-queries"
 #: Assumed of all experiments of the technical report: until a failure is noticed, and until a task starts.

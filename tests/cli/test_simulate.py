@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ftplan.cli.render import emit
 from ftplan.reports import sparkline as lines
 from ftplan.reports.answer import Answer, Table
-from tests.api.simulating.cases import CLUSTER, FAILURE, IN_ORDER, TOPOLOGY
+from tests.simulation.recovery.file_cases import CLUSTER, FAILURE, IN_ORDER, TOPOLOGY
 
 from .conftest import Run, environment
 

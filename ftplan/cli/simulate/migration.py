@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ftplan.api.migrating.options import MigrationSimulationOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.simulate.simulated import simulated
+from ftplan.simulation.migration.options import MigrationSimulationOptions
 
 
 @options.command("simulate-migration")
@@ -34,7 +34,7 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate migration rebalance.json --runs 20 --seed 7
     $ ftplan simulate migration --level trace --stats stats --runs 10
     """
-    from ftplan.api.migrating.simulate import simulate_migration
-    from ftplan.cli.simulate.migration_view import tables
+    from ftplan.simulation.migration.simulate import simulate_migration
+    from ftplan.simulation.migration.view import tables
 
     return simulated(plan, given, MigrationSimulationOptions, simulate_migration, tables)

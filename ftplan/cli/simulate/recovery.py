@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.simulate.simulated import simulated
+from ftplan.simulation.recovery.options import RecoverySimulationOptions
 
 
 @options.command("simulate-recovery")
@@ -33,8 +33,8 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate recovery schedule.json --mode incremental --mode blocking --runs 100
     $ ftplan simulate recovery a.json --against b.json --runs 100 --costs recovery.yaml --plot recovery.svg
     """
-    from ftplan.api.simulating.simulate import simulate_recovery
-    from ftplan.cli.simulate.recovery_view import tables
-    from ftplan.reports.recovery_simulation_plot import recovery_simulation_figure
+    from ftplan.simulation.recovery.figure import recovery_simulation_figure
+    from ftplan.simulation.recovery.simulate import simulate_recovery
+    from ftplan.simulation.recovery.view import tables
 
     return simulated(plan, given, RecoverySimulationOptions, simulate_recovery, tables, recovery_simulation_figure)

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ftplan.api.ring_simulation.options import RingSimulationOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.simulate.simulated import simulated
+from ftplan.simulation.ring.options import RingSimulationOptions
 
 
 @options.command("simulate-ring")
@@ -36,8 +36,8 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate ring --nodes 12 --fail node:n1 --fail node:n7 --format table
     $ ftplan simulate ring --nodes 3 --hot 3 --balance --until 10m --plot ring.svg
     """
-    from ftplan.api.ring_simulation.simulate import simulate_peer_ring
-    from ftplan.cli.simulate.ring_view import tables
-    from ftplan.reports.ring_simulation_plot import ring_simulation_figure
+    from ftplan.simulation.ring.figure import ring_simulation_figure
+    from ftplan.simulation.ring.simulate import simulate_peer_ring
+    from ftplan.simulation.ring.view import tables
 
     return simulated(plan, given, RingSimulationOptions, simulate_peer_ring, tables, ring_simulation_figure)

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ftplan.api.scaling.options import ScalingSimulationOptions
 from ftplan.cli import kind_options, options
 from ftplan.cli.simulate.simulated import simulated
+from ftplan.simulation.scaling.options import ScalingSimulationOptions
 
 
 @options.command("simulate-scaling")
@@ -36,8 +36,8 @@ def command(plan: str | None, **given: Any) -> int:
     $ ftplan simulate scaling scale-out.json --mode none --mode planned --mode storm-restart --runs 20
     $ ftplan simulate scaling --load doubling --restart-at 680 --restart-at 1050 --plot scaling.svg
     """
-    from ftplan.api.scaling.simulate import simulate_scaling
-    from ftplan.cli.simulate.scaling_view import tables
-    from ftplan.reports.scaling_simulation_plot import scaling_simulation_figure
+    from ftplan.simulation.scaling.figure import scaling_simulation_figure
+    from ftplan.simulation.scaling.simulate import simulate_scaling
+    from ftplan.simulation.scaling.view import tables
 
     return simulated(plan, given, ScalingSimulationOptions, simulate_scaling, tables, scaling_simulation_figure)

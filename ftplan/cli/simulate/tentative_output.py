@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ftplan.api.tentative.options import READING, TentativeOutputOptions
 from ftplan.cli import kind_options, log_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit_answer, say, warn
 from ftplan.reports.answer import Answer, Table
+from ftplan.simulation.tentative_output.options import READING, TentativeOutputOptions
 from ftplan.spark_stats.log_formats import NAMED_COLUMNS
 
 if TYPE_CHECKING:
-    from ftplan.api.tentative.result import TentativeOutput
+    from ftplan.simulation.tentative_output.answer import TentativeOutput
 
 _MEASURES = {
     "output_fidelity": "output fidelity",
@@ -55,7 +55,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
     $ ftplan simulate tentative-output --rate 2000 --users 10000
     $ ftplan simulate tentative-output edits.json.gz --time-column time --key-column page --partition-column channel
     """
-    from ftplan.api.tentative.simulate import simulate_tentative_output
+    from ftplan.simulation.tentative_output.simulate import simulate_tentative_output
 
     for path in (given["output"], given["topology_output"] or "-"):
         check_output(path, given["force"])
@@ -85,7 +85,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         write_text(given["topology_output"], text, given["force"])
     if given["plot"] is not None:
         from ftplan.reports.plot_file import write_figure
-        from ftplan.reports.tentative_plot import tentative_figure
+        from ftplan.simulation.tentative_output.figure import tentative_figure
 
         points = {
             words: [(getattr(item, name), item.accuracy) for item in answer.different]

@@ -1,45 +1,54 @@
-"""Moves that are ordered at one moment, and share the links of nodes."""
+"""The Python face of simulated migrations: a problem, and a plan where there is one; out comes what would happen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
-from simpy import Environment
+from ftplan.io.options.fields import PLAN, PlanSource, checked
+from ftplan.io.options.parameters import a_problem
+from ftplan.simulation.migration.options import MESSAGES, TRACE, MigrationSimulationOptions
 
-from ftplan.simulation.migration.outcome import MigrationFault, MoveFigures, faults, figures
-from ftplan.simulation.migration.protocol import Links, MigrationProtocol
-from ftplan.simulation.migration.protocols import PROTOCOLS
-from ftplan.simulation.migration.setting import MoveSetting
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
+    from ftplan.model.problem import Problem
+    from ftplan.simulation.migration.answer import MigrationSimulation
 
-Make = Callable[[Environment, MoveSetting, Links], MigrationProtocol]
+COMMAND = "simulate migration"
+#: By level, the function that simulates: takes the problem, the plan or None, the options, and what to tell.
+SIMULATED = {
+    MESSAGES: "ftplan.simulation.migration.messages:simulate_messages",
+    TRACE: "ftplan.simulation.migration.adaptation.scene:simulate_trace",
+}
+
+#: Says how far the simulation is: a sentence and a share of 1.
+Report = Callable[[str, float | None], None]
 
 
-class SimulatedMove(NamedTuple):
-    """What a move was like, and what went wrong; nothing should."""
-
-    figures: MoveFigures
-    faults: tuple[MigrationFault, ...]
-
-
-def simulate_moves(
-    settings: Sequence[MoveSetting], *, shared_links: bool = True, protocols: Mapping[str, Make] = PROTOCOLS
-) -> list[SimulatedMove]:
-    """Simulate the moves of a phase, all ordered at time 0; transfers of what is asked first come first.
-
-    Costs O(records log records). Key groups share links, not the threads of nodes: ``record_time_s`` says what a
-    record takes of what others leave.
+def simulate_migration(
+    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
+) -> MigrationSimulation:
+    """Simulate migrations: a plan's moves message by message, or adaptation over the load of the statistics.
 
     Parameters
     ----------
-    shared_links
-        Whether each node has one link in and one out; else every transfer has its own, as the paper counts.
-    protocols
-        By name, what carries a move out.
+    problem
+        Topology, cluster with a placement of key groups, statistics.
+    plan
+        For level ``messages`` a plan of kind rebalance, its path or its document.
+    progress
+        Called with a sentence and a share of 1 as work is done.
+    options
+        The fields of :class:`ftplan.simulation.migration.options.MigrationSimulationOptions`, for instance ``runs=20``.
+
+    Raises
+    ------
+    FtplanError
+        If an option is unknown or wrong, an input is missing or does not fit, or nothing is done in time.
     """
-    start_s = -max((setting.age_s + setting.warm_up_s for setting in settings), default=0.0)
-    env = Environment(initial_time=start_s)
-    links = Links(env, shared_links)
-    moves = [protocols[setting.protocol](env, setting, links) for setting in settings]
-    env.run()
-    return [SimulatedMove(figures(move), tuple(faults(move))) for move in moves]
+    problem = a_problem(problem)
+    asked = MigrationSimulationOptions.of(COMMAND, options)
+    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
+    answer: MigrationSimulation = resolve_name(SIMULATED[asked.level])(problem, given, asked, progress)
+    return answer

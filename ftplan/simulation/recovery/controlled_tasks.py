@@ -9,8 +9,8 @@ import numpy as np
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.simulation.dataflow.plane import DataPlane
 from ftplan.simulation.recovery.agenda import Agenda, Kind
+from ftplan.simulation.recovery.outcome import ControlEvent
 from ftplan.simulation.recovery.setting import RecoverySetting
-from ftplan.simulation.recovery.trace import ControlEvent
 
 
 class ControlledTasks:

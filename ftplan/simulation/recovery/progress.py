@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import Observed
-from ftplan.simulation.recovery.trace import ControlEvent
+from ftplan.simulation.recovery.outcome import ControlEvent
 
 
 def caught_up(observed: Observed, target: IntArray, again_s: FloatArray, again_batch: IntArray) -> FloatArray:

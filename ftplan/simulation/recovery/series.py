@@ -10,7 +10,7 @@ from ftplan.errors import FtplanError
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import Observed
-from ftplan.simulation.recovery.trace import QuerySeries, RecoveryTrace
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryTrace
 
 #: What of a query's latency before the failure counts: not the first part, while queues fill.
 SETTLED = 0.25

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray
-from ftplan.simulation.recovery.trace import QuerySeries, RecoverySummary, RecoveryTrace
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoverySummary, RecoveryTrace
 
 
 def summarise(

@@ -1,94 +1,78 @@
-"""A job under a load that changes, and operators that are split when they become bottlenecks."""
+"""The Python face of simulated scaling: a problem and a plan, or neither; out comes what would happen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from simpy import Environment
+from ftplan.errors import FtplanError
+from ftplan.io.options.fields import PLAN, PlanSource, checked
+from ftplan.io.options.parameters import a_problem
+from ftplan.simulation.scaling.options import NONE, PLANNED, RESTART, ScalingSimulationOptions
 
-from ftplan.simulation.scaling.coordinator import ScalingCoordinator, SplitRecord
-from ftplan.simulation.scaling.job_run import JobRun
-from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures, faults, level_s, outage_s, pause_s
-from ftplan.simulation.scaling.setting import ScalingSetting
-from ftplan.simulation.scaling.splits import TECHNIQUES, Techniques
+if TYPE_CHECKING:
+    from ftplan.model.plan import Plan
+    from ftplan.model.problem import Problem
+    from ftplan.simulation.scaling.answer import ScalingSimulation
+
+#: Modes where nobody asks for any, with a plan and without.
+WITH_PLAN, WITHOUT_PLAN = (NONE, PLANNED), (NONE, RESTART, "checkpoint", "active-backup")
+
+#: Says how far the simulation is: a sentence and a share of 1.
+Report = Callable[[str, float | None], None]
 
 
-def simulate_scaling(setting: ScalingSetting, techniques: Techniques = TECHNIQUES) -> ScalingOutcome:
-    """Simulate a job under a load, with splits at given times or when detection asks for them.
-
-    Queues are unbounded: what back-pressure would hold back waits before the bottleneck. An operator begins a batch
-    when all its inputs have put it out, and gives it on when all its tasks have processed it: order is restored by the
-    batches' numbers, as by the sequence numbers of records in [Mudassar2019, figure 6]. Costs O(batches (tasks + key
-    groups)).
+def simulate_scaling(
+    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
+) -> ScalingSimulation:
+    """Simulate a job whose load changes, and operators that are split when they become bottlenecks.
 
     Parameters
     ----------
-    techniques
-        By name, what splits an operator with keyed state.
+    problem
+        With a plan its topology and statistics, and a cluster where there is one. Without, a topology, with statistics
+        or not; without all of them the job of the paper's experiment.
+    plan
+        A plan of kind scale-out, its path or its document: operators are split as it says. None: twice the tasks.
+    progress
+        Called with a sentence and a share of 1 as runs are done.
+    options
+        The fields of :class:`ftplan.simulation.scaling.options.ScalingSimulationOptions`, for instance
+        ``mode=["none", "checkpoint"], load="doubling"``.
+
+    Raises
+    ------
+    FtplanError
+        If an option is unknown or wrong, or an input is missing or does not fit.
     """
-    env = Environment()
-    job = JobRun(env, setting.operators, setting.load, setting.every_s, setting.split.delay_s)
-    coordinator = ScalingCoordinator(env, job, setting, techniques)
-    env.run(until=setting.until_s)
-    bins = int(setting.until_s / setting.every_s + 1e-9)
-    output = job.output.sums()[:bins]
-    queue, executors = job.queue.ends()[:bins], job.executors.ends()[:bins]
-    most, mean = job.executors.highest()[:bins], job.executors.means()[:bins]
-    detector = coordinator.detector
-    scores = [] if detector is None else list(detector.scores)
-    coordinator.close()
-    env.run()
-    cores = np.array([run.operator.cpu for run in job.runs])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        latency_s = output[:, 1] / output[:, 0]
-    return ScalingOutcome(
-        time_s=setting.every_s * np.arange(1.0, bins + 1.0),
-        queue=queue,
-        executors=executors.round().astype(np.int64),
-        most_executors=most.round().astype(np.int64),
-        throughput=output[:, 0] / setting.every_s,
-        latency_s=latency_s,
-        scores=np.array(scores).reshape(len(scores), len(job.runs)),
-        batch_latency_s=job.out_s - setting.load.at_s,
-        core_s=float((mean * cores).sum() * setting.every_s),
-        changes=() if detector is None else tuple(detector.changes),
-        splits=tuple(_splits(job, coordinator, setting.until_s)),
-        faults=tuple(faults(job.runs, len(setting.load.at_s), job.expected)),
-        states={run.number: state for run in job.runs if (state := run.state()) is not None},
+    from ftplan.simulation.recovery.times import resolution
+    from ftplan.simulation.scaling.answer import ScalingSimulation, body, mode_document
+    from ftplan.simulation.scaling.load import curve
+    from ftplan.simulation.scaling.modes import detection, setting_of
+    from ftplan.simulation.scaling.run import simulate_scaling as simulated
+    from ftplan.simulation.scaling.scene import COMMAND, question
+
+    problem = a_problem(problem)
+    asked = ScalingSimulationOptions.of(COMMAND, options)
+    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
+    modes = asked.mode or (WITHOUT_PLAN if given is None else WITH_PLAN)
+    if given is None and PLANNED in modes:
+        raise FtplanError(f"--mode: {PLANNED} is as PLAN says, and none is given")
+    what = question(problem, given, asked)
+    scene = what.scene
+    over_time = curve(asked, scene.default_load, scene.usual_records_s, scene.measured)
+    every_s = resolution(over_time.until_s, asked.every_s)
+    detects = detection(what.rules, what.thresholds, asked)
+    documents = []
+    for number, mode in enumerate(modes):
+        outcomes = []
+        for run in range(asked.runs):
+            drawn = None if asked.runs == 1 else run
+            outcomes.append(simulated(setting_of(scene, mode, over_time, detects, asked, every_s, drawn)))
+            if progress is not None:
+                share = (number * asked.runs + run + 1) / (len(modes) * asked.runs)
+                progress(f"{mode}, run {run + 1:,} of {asked.runs:,}", share)
+        documents.append(mode_document(mode, scene, outcomes))
+    return ScalingSimulation(
+        asked, body(scene, what.thresholds, over_time, every_s, asked, documents), what.inputs, what.warnings
     )
-
-
-def _splits(job: JobRun, coordinator: ScalingCoordinator, until_s: float) -> Iterator[SplitFigures]:
-    """Yield the splits in the order in which they ended, and restarts."""
-    for record in coordinator.records:
-        yield _split(job, record, until_s)
-    if coordinator.restarts is not None:
-        for began_s, ended_s, changed, replayed in coordinator.restarts.restarted:
-            for operator, (before, after) in changed.items():
-                paused_s = outage_s(job.runs[operator], began_s, ended_s)
-                yield SplitFigures(
-                    operator, "restart", before, after, None, began_s, ended_s, paused_s, None, False, replayed
-                )
-
-
-def _split(job: JobRun, record: SplitRecord, until_s: float) -> SplitFigures:
-    split, run = record.split, job.runs[record.operator]
-    ended = bool(np.isfinite(split.ended_s))
-    return SplitFigures(
-        record.operator,
-        record.technique,
-        record.tasks_from,
-        record.tasks_to,
-        _known(split.prepared_s),
-        _known(split.promoted_s),
-        _known(split.ended_s),
-        pause_s(run, split.promoted_s, split.ended_s) if ended else None,
-        level_s(run, split.ranges, split.promoted_s, split.ended_s, until_s) if ended else None,
-        split.late,
-        split.replayed,
-    )
-
-
-def _known(at_s: float) -> float | None:
-    return at_s if np.isfinite(at_s) else None

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.plane import FlowOptions, Observed
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import simulate
 from tests.simulation.dataflow.orders import Case, Order, cases, play
 from tests.simulation.jobs import job
 from tests.simulation.oracles.settings import settings_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.simulation.migration.run import Make, SimulatedMove, simulate_moves
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
-from ftplan.simulation.migration.simulate import Make, SimulatedMove, simulate_moves
 
 
 def random_setting(protocol: str, seed: int, **changed: Any) -> MoveSetting:

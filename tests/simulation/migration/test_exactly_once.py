@@ -18,8 +18,8 @@ from ftplan.simulation.migration.outcome import MigrationFault, faults, figures,
 from ftplan.simulation.migration.parts import GroupMessage, Upstream
 from ftplan.simulation.migration.protocol import Links, MigrationProtocol
 from ftplan.simulation.migration.protocols import PROTOCOLS, CpalMigration, DirectMigration
+from ftplan.simulation.migration.run import simulate_moves
 from ftplan.simulation.migration.setting import MoveSetting
-from ftplan.simulation.migration.simulate import simulate_moves
 from tests.simulation.migration.message_cases import random_setting, simulated
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.api.simulating.job import JobOptions, running_job
 from ftplan.generators.knobs import TopologyKnobs
 from ftplan.generators.topology import topology
 from ftplan.model.measures.recovery_time import RecoveryParameters, recovery_time
@@ -22,8 +21,9 @@ from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.recovery.control import simulate
+from ftplan.simulation.recovery.job import JobOptions, running_job
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import simulate
 from ftplan.simulation.recovery.setting import (
     NodeFailure,
     RecoverySetting,

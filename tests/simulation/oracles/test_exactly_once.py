@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import simulate
 from ftplan.simulation.recovery.setting import RecoverySetting
 from tests.simulation.oracles.invariants import Invariants, assert_progress, assert_undisturbed
 from tests.simulation.oracles.settings import settings_of

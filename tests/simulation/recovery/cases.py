@@ -10,8 +10,9 @@ import numpy as np
 
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import Observed
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.outcome import ControlEvent, RecoverySummary, RecoveryTrace
+from ftplan.simulation.recovery.run import simulate
 from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.setting import (
     NodeFailure,
@@ -21,7 +22,6 @@ from ftplan.simulation.recovery.setting import (
     SimulatedNode,
 )
 from ftplan.simulation.recovery.summary import summarise
-from ftplan.simulation.recovery.trace import ControlEvent, RecoverySummary, RecoveryTrace
 from tests.simulation.jobs import job
 
 BATCH_S = 0.5

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ftplan.errors import FtplanError
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.hosts import Hosts
 from ftplan.simulation.recovery.progress import caught_up
+from ftplan.simulation.recovery.run import simulate
 from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.setting import RecoverySetting
 from ftplan.simulation.recovery.utilisation import busy_cores

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import simulate
 from ftplan.simulation.recovery.setting import RecoverySetting
 from tests.simulation.oracles.settings import settings_of
 from tests.simulation.recovery.cases import failure, fork, setting, starts

@@ -9,9 +9,9 @@ import pytest
 
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.plane import Observed
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryTrace
 from ftplan.simulation.recovery.series import members_of, query_series
 from ftplan.simulation.recovery.summary import summarise
-from ftplan.simulation.recovery.trace import QuerySeries, RecoveryTrace
 from tests.simulation.recovery.cases import chain, diamond, failure, fork, observed, setting
 
 

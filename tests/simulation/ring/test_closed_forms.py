@@ -9,8 +9,8 @@ import pytest
 
 from ftplan.planners.peer_ring.changes import balanced, scaled_out, without
 from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.simulation.ring.run import simulate_ring
 from ftplan.simulation.ring.setting import Leave, NodeFailure, Surge
-from ftplan.simulation.ring.simulate import simulate_ring
 from tests.simulation.ring.cases import BOUND_S, ring
 
 #: Of all: with one mapper, no skew and next to no delay, only ticks are not exact.

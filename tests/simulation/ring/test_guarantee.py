@@ -14,8 +14,8 @@ from ftplan.planners.peer_ring.problem import Thresholds
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.outcome import RingOutcome
+from ftplan.simulation.ring.run import simulate_ring
 from ftplan.simulation.ring.setting import Leave, NodeFailure, SimulatedRing, Surge
-from ftplan.simulation.ring.simulate import simulate_ring
 from tests.simulation.ring.cases import BOUND_S, ring
 
 TIMES = st.floats(0.2, 5.0)

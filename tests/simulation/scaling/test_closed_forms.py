@@ -7,8 +7,8 @@ import pytest
 from simpy import Environment
 
 from ftplan.simulation.scaling.job_run import JobRun
+from ftplan.simulation.scaling.run import simulate_scaling
 from ftplan.simulation.scaling.setting import BatchedLoad, ScalingSetting, SimulatedOperator, SplitSetting
-from ftplan.simulation.scaling.simulate import simulate_scaling
 from tests.simulation.scaling.cases import even_use, keyed, paper_job, paper_setting, steady
 
 

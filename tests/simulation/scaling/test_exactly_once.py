@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ftplan.model.key_group_state import even_ranges
 from ftplan.simulation.scaling.keyed_state import KeyedState, decompose
+from ftplan.simulation.scaling.run import simulate_scaling
 from ftplan.simulation.scaling.setting import (
     BatchedLoad,
     RestartSetting,
@@ -21,7 +22,6 @@ from ftplan.simulation.scaling.setting import (
     SplitSetting,
     Technique,
 )
-from ftplan.simulation.scaling.simulate import simulate_scaling
 from ftplan.simulation.scaling.splits import TECHNIQUES as CARRIED_OUT
 from ftplan.simulation.scaling.splits import ActiveBackup, CheckpointSplit, StatefulSplit
 from tests.effort import examples

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ftplan.simulation.scaling.outcome import ScalingOutcome
+from ftplan.simulation.scaling.run import simulate_scaling
 from ftplan.simulation.scaling.setting import BatchedLoad, RestartSetting, Technique
-from ftplan.simulation.scaling.simulate import simulate_scaling
 from tests.simulation.scaling.cases import paper_setting
 
 STORM = RestartSetting(overhead_s=0.04, restart_s=30.0, at_s=(680.0, 1050.0))
