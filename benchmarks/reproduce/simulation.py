@@ -13,8 +13,8 @@ import ftplan
 from ftplan.model.task_graph import TaskGraph
 from ftplan.simulation.recovery.contenders import Contender, setting_of
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
-from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryTrace
-from ftplan.simulation.recovery.run import simulate
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryOutcome
+from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.scene import scene_of
 from ftplan.simulation.recovery.series import query_series
 
@@ -38,7 +38,7 @@ class Inputs:
 class Simulated:
     """A recovery that was simulated; ``queries`` has the operators of the queries in the order of the series."""
 
-    trace: RecoveryTrace
+    trace: RecoveryOutcome
     series: QuerySeries
     queries: tuple[str, ...]
     graph: TaskGraph
@@ -106,7 +106,7 @@ def simulated(
     if replay_window_s > 0.0:
         timing = replace(setting.timing, replay_window_s=replay_window_s)
         setting = replace(setting, timing=timing, checkpoint_s=np.inf, checkpoint_age_s=0.0)
-    trace = simulate(setting)
+    trace = run_recovery(setting)
     series = query_series(trace)
     names = tuple(scene.question.graph.name(task)[0] for task in series.query.tolist())
     return Simulated(trace, series, names, scene.question.graph)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ftplan.model.problem import Problem
     from ftplan.planners.assessments import Difference, Evaluation, Explanation, Verification
     from ftplan.planners.plan_inputs import load_inputs
-    from ftplan.simulation.recovery.simulate import simulate
+    from ftplan.simulation.registry import simulate
 
 #: The module of each name.
 _MODULES = {
@@ -60,7 +60,7 @@ _MODULES = {
     "load": "ftplan.io.loading",
     "load_inputs": "ftplan.planners.plan_inputs",
     "report": "ftplan.api.reporting",
-    "simulate": "ftplan.simulation.recovery.simulate",
+    "simulate": "ftplan.simulation.registry",
 }
 
 

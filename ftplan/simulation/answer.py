@@ -1,4 +1,4 @@
-"""What the documents of all simulations say beside what came out."""
+"""What the answers of all simulations share: the frame of their documents, and figures over runs."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
+import numpy as np
+
 from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn
+from ftplan.model.topology import FloatArray
+from ftplan.simulation.registry import FORMAT
 from ftplan.version import __version__
 
-FORMAT = "ftplan/simulation"
+#: Quantiles that are told, and the confidence of intervals.
+QUANTILES, CONFIDENCE = (0.05, 0.5, 0.95), 0.95
 
 Document = dict[str, Any]
 
 
-class AskedOptions(Protocol):
+class SimulationOptions(Protocol):
     """Options of a simulation."""
 
     @property
@@ -29,7 +34,7 @@ class SimulationAnswer(Protocol):
     """What came out of a simulation."""
 
     @property
-    def options(self) -> AskedOptions:
+    def options(self) -> SimulationOptions:
         """What was asked for."""
 
     @property
@@ -66,3 +71,24 @@ def simulation_document(
         **contents,
         "warnings": [item.to_dict() for item in answer.warnings],
     }
+
+
+def mean_interval(values: FloatArray) -> tuple[float, float | None, float | None]:
+    """Return the mean of some values and its confidence limits by Student's t, None for fewer than two values."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return mean, None, None
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(len(values) - 1, 0.5 + CONFIDENCE / 2.0)) * float(values.std(ddof=1)) / len(values) ** 0.5
+    return mean, mean - half, mean + half
+
+
+def figure(values: FloatArray) -> Document | None:
+    """Return mean, confidence limits and quantiles of a figure over the runs in which it is known; None for none."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return None
+    mean, low, high = mean_interval(known)
+    p5, p50, p95 = np.quantile(known, QUANTILES).tolist()
+    return {"mean": mean, "low": low, "high": high, "p5": p5, "p50": p50, "p95": p95, "runs": len(known)}

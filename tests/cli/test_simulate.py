@@ -123,7 +123,7 @@ def test_a_plot(ftplan: Run, folder: Path, ending: str) -> None:
 #: Runs the command line; says which processes there are when the first part is sent to each.
 CHILD = """
 import sys
-from ftplan.api import processes
+from ftplan import processes
 from ftplan.cli.main import main
 send = processes._send
 def sent(process, *args):

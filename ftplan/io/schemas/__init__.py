@@ -75,10 +75,8 @@ def _add_bodies(generated: dict[str, Any]) -> None:
 
 def _add_simulations(generated: dict[str, Any]) -> None:
     """Say what a simulation of each kind holds besides."""
-    from ftplan.simulation.registry import KINDS as SIMULATIONS
-
-    models = {kind: resolve_name(model) for kind, model in sorted(SIMULATIONS.items())}
-    _add_by_kind(generated, models, lambda inner: inner)
+    models = resolve_name("ftplan.simulation.registry:document_models")()
+    _add_by_kind(generated, dict(sorted(models.items())), lambda inner: inner)
 
 
 def _add_by_kind(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
+from ftplan.simulation.dataflow.input_order import Records
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.ledger import TaskHistory
-from ftplan.simulation.dataflow.message import Records
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.dataflow.source_log import SourceLog
+from ftplan.simulation.dataflow.storage import SourceLog
 from ftplan.simulation.dataflow.task_state import rebuilt_state, task_role
 
 

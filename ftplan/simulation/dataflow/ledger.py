@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.simulation.dataflow.message import Identity, Records
+from ftplan.simulation.dataflow.input_order import Identity, Records
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ftplan.simulation.dataflow.input_order import LOG, Identity, Records
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.ledger import TaskHistory
-from ftplan.simulation.dataflow.message import LOG, Identity, Records
 
 
 class TaskRole(NamedTuple):

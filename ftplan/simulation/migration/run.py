@@ -15,16 +15,16 @@ from ftplan.simulation.migration.setting import MoveSetting
 Make = Callable[[Environment, MoveSetting, Links], MigrationProtocol]
 
 
-class SimulatedMove(NamedTuple):
+class MoveOutcome(NamedTuple):
     """What a move was like, and what went wrong; nothing should."""
 
     figures: MoveFigures
     faults: tuple[MigrationFault, ...]
 
 
-def simulate_moves(
+def run_moves(
     settings: Sequence[MoveSetting], *, shared_links: bool = True, protocols: Mapping[str, Make] = PROTOCOLS
-) -> list[SimulatedMove]:
+) -> list[MoveOutcome]:
     """Simulate the moves of a phase, all ordered at time 0; transfers of what is asked first come first.
 
     Costs O(records log records). Key groups share links, not the threads of nodes: ``record_time_s`` says what a
@@ -42,4 +42,4 @@ def simulate_moves(
     links = Links(env, shared_links)
     moves = [protocols[setting.protocol](env, setting, links) for setting in settings]
     env.run()
-    return [SimulatedMove(figures(move), tuple(faults(move))) for move in moves]
+    return [MoveOutcome(figures(move), tuple(faults(move))) for move in moves]

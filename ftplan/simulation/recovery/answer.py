@@ -10,13 +10,25 @@ import numpy as np
 
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
-from ftplan.simulation.answer import Document, simulation_document
+from ftplan.simulation.answer import Document, figure, mean_interval, simulation_document
 from ftplan.simulation.recovery.contenders import Contender
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
-from ftplan.simulation.recovery.outcome import ControlEvent
+from ftplan.simulation.recovery.outcome import ControlEvent, RecoverySummary
 from ftplan.simulation.recovery.runs import SimulatedRuns
-from ftplan.simulation.recovery.scene import Scene
-from ftplan.simulation.statistics import FIGURES, differences, figure, values_of
+from ftplan.simulation.recovery.scene import RecoveryScene
+
+#: Figures of a recovery by name, the less the better.
+FIGURES = (
+    "priority_down_s",
+    "first_back_s",
+    "last_back_s",
+    "peak_lag_records",
+    "lag_record_s",
+    "peak_queue_records",
+    "peak_buffer_bytes",
+    "spilled_bytes",
+    "duplicates",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +84,7 @@ class RecoverySimulation:
         return pd.DataFrame(rows)
 
 
-def recovery_document(contender: Contender, runs: SimulatedRuns, scene: Scene) -> Document:
+def recovery_document(contender: Contender, runs: SimulatedRuns, scene: RecoveryScene) -> Document:
     """Return what all runs of one way to recover say together; lists are means over the runs."""
     graph = scene.question.graph
     summaries = runs.summaries
@@ -119,11 +131,34 @@ def compared(recoveries: Sequence[Document], runs: Sequence[SimulatedRuns]) -> t
     )
 
 
+def values_of(summaries: Sequence[RecoverySummary], name: str) -> FloatArray:
+    """Return a figure of each run, NaN where it is not known; shape (runs,)."""
+    values = (getattr(summary, name) for summary in summaries)
+    return np.array([np.nan if value is None else float(value) for value in values])
+
+
+def differences(first: Sequence[RecoverySummary], other: Sequence[RecoverySummary]) -> list[Document]:
+    """Return by how much each figure of *other* is more than that of *first*, run by run on the same random numbers.
+
+    The mean of the differences, its confidence limits by Student's t, and in how many runs *other* is less, equal and
+    more. A figure that is not known in any run of both is left out.
+    """
+    rows = []
+    for name in FIGURES:
+        apart = values_of(other, name) - values_of(first, name)
+        apart = apart[np.isfinite(apart)]
+        if len(apart):
+            mean, low, high = mean_interval(apart)
+            counts = {"less": int((apart < 0).sum()), "equal": int((apart == 0).sum()), "more": int((apart > 0).sum())}
+            rows.append({"figure": name, "mean": mean, "low": low, "high": high, **counts})
+    return rows
+
+
 def _cells(values: FloatArray) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
-def _event(event: ControlEvent, scene: Scene) -> Document:
+def _event(event: ControlEvent, scene: RecoveryScene) -> Document:
     return {
         "at_s": event.at_s,
         "what": event.what,

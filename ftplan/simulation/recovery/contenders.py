@@ -4,18 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 
+from ftplan.model.cluster import Node
 from ftplan.model.defaults import DELAY_S
+from ftplan.model.failure import Arrival, planned_times
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
-from ftplan.simulation.recovery.draws import arrival_times, checkpoint_age_s
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.options import BEST_CASE
-from ftplan.simulation.recovery.scene import Scene
+from ftplan.simulation.recovery.scene import RecoveryScene
 from ftplan.simulation.recovery.schedules import GivenSchedule, planned, starts
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, SimulatedNode
+
+
+def uniform(seed: int, run: int, name: str) -> float:
+    """Return a number in [0, 1) that depends on seed, run and name alone."""
+    digest = sha256(f"{seed}/{run}/{name}".encode()).digest()
+    return int.from_bytes(digest[:7], "big") / 2.0**56
+
+
+def arrival_times(arrivals: Sequence[Arrival], seed: int, run: int | None) -> list[float]:
+    """Return when each node arrives: uniform within its range in a run, the expected times where *run* is None.
+
+    Nodes of one range and one make are alike, so that nobody can tell which of them comes first: the times that they
+    draw are theirs in natural order of their ids, the order in which plans expect them
+    (:func:`ftplan.model.failure.planned_times`).
+    """
+    if run is None:
+        return planned_times(arrivals)
+    times = [low + (high - low) * uniform(seed, run, a.node.id) for a in arrivals for low, high in (a.at_s,)]
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for i in sorted(range(len(arrivals)), key=lambda i: natural_key(arrivals[i].node.id)):
+        alike.setdefault((arrivals[i].at_s, *_make(arrivals[i].node)), []).append(i)
+    for members in alike.values():
+        for i, time in zip(members, sorted(times[i] for i in members), strict=True):
+            times[i] = time
+    return times
+
+
+def _make(node: Node) -> tuple[object, ...]:
+    return node.cpu, node.used_cpu, node.accepts
+
+
+def checkpoint_age_s(interval_s: float, batch_s: float, seed: int, run: int | None) -> float:
+    """Return how old the last punctuation is at the failure: uniform in the interval, half of it where *run* is None.
+
+    A multiple of a batch.
+    """
+    age_s = interval_s * (0.5 if run is None else uniform(seed, run, "checkpoint"))
+    return float(np.floor(age_s / batch_s + 1e-9) * batch_s)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +67,7 @@ class Contender:
     algorithm: str
 
 
-def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[RecoverySetting, tuple[Warn, ...]]:
+def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> tuple[RecoverySetting, tuple[Warn, ...]]:
     """Return what a run simulates; *run* of None has the expected times.
 
     Returns the setting and what has to be said of a plan that was made for it.
@@ -73,7 +113,7 @@ def setting_of(scene: Scene, contender: Contender, run: int | None) -> tuple[Rec
     ), warnings
 
 
-def _nodes(scene: Scene, there: Sequence[float]) -> tuple[SimulatedNode, ...]:
+def _nodes(scene: RecoveryScene, there: Sequence[float]) -> tuple[SimulatedNode, ...]:
     """Return the cluster's nodes, and those that arrive; after a complete failure the first hosts the coordinator."""
     cores, first = list(scene.cores), len(scene.cluster.nodes)
     if scene.schedule_options.complete_failure and there:
@@ -84,7 +124,7 @@ def _nodes(scene: Scene, there: Sequence[float]) -> tuple[SimulatedNode, ...]:
     return (*nodes, *(SimulatedNode(item.node.id, own, at_s) for item, own, at_s in coming))
 
 
-def _failures(scene: Scene, there: Sequence[float]) -> tuple[NodeFailure, ...]:
+def _failures(scene: RecoveryScene, there: Sequence[float]) -> tuple[NodeFailure, ...]:
     """Return what fails, with the nodes that are there by then: one that has come back as well."""
     failed, cluster = scene.question.failed, scene.cluster
     numbers = [(node.id, i, -np.inf) for i, node in enumerate(cluster.nodes)]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Finite, Id, Index, NonNegative, Positive, Rows
-from ftplan.simulation.document import SimulationModel
+from ftplan.simulation.document import SimulatedFigureModel, SimulationModel
 
 #: A value in each cell of ``time_s``.
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -32,18 +32,6 @@ class SimulatedQueryModel(FileModel):
     queue_records: list[NonNegative] = Field(description="Records that wait for any of its tasks")
     buffered_bytes: list[NonNegative] = Field(description="Output that its tasks keep")
     duplicates: list[NonNegative] = Field(description="Records that its tasks dropped because they had come before")
-
-
-class SimulatedFigureModel(FileModel):
-    """A figure over the runs in which it is known."""
-
-    mean: Finite = Field(description="Mean")
-    low: Finite | None = Field(description="Lower confidence limit of the mean, 95 %; null in one run")
-    high: Finite | None = Field(description="Upper confidence limit of the mean, 95 %; null in one run")
-    p5: Finite = Field(description="Quantile 0.05")
-    p50: Finite = Field(description="Median")
-    p95: Finite = Field(description="Quantile 0.95")
-    runs: Rows = Field(description="Runs in which it is known")
 
 
 class RecoveryFiguresModel(FileModel):
@@ -111,3 +99,6 @@ class RecoverySimulationModel(SimulationModel):
     time_s: list[Finite] = Field(description="When each cell of time ends, in seconds from the failure")
     recoveries: list[SimulatedRecoveryModel] = Field(min_length=1, description="One entry for each mode and plan")
     comparison: list[RecoveryComparisonModel] = Field(description="Each recovery but the first against that")
+
+
+MODEL = RecoverySimulationModel

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping
 from typing import Any
 
-from ftplan.reports.charts import Axis, Series, lines
+from ftplan.reports.charts import Axis, lines
 from ftplan.reports.drawing import Drawing, Figure, below, figure
 from ftplan.reports.numbers import duration, number, size
+from ftplan.simulation.figure import STYLES, stretches
 
 Document = Mapping[str, Any]
-Cells = Sequence[float | None]
-
-#: How the recoveries are drawn that a figure shows, the first ones.
-STYLES = ("value-line", "bound-line", "limit-line", "arrival-line", "other-line", "event-line")
 
 
-def recovery_simulation_figure(document: Document) -> Figure:
+def simulation_figure(document: Document) -> Figure:
     """Return four charts, one below the other, with a line for each recovery of a simulation's document."""
     shown = list(zip(document["recoveries"], STYLES, strict=False))
     priority = sum(query["priority"] for query in document["recoveries"][0]["queries"])
@@ -66,14 +62,6 @@ def _latency(recovery: Document) -> list[float | None]:
 def _buffered(recovery: Document) -> list[float]:
     columns = (query["buffered_bytes"] for query in recovery["queries"])
     return [max(values) for values in zip(*columns, strict=True)]
-
-
-def stretches(time_s: Sequence[float], values: Cells, style: str) -> Iterable[Series]:
-    """Yield a line for each stretch without gaps, from the failure on."""
-    points = [(at, value) for at, value in zip(time_s, values, strict=True) if at >= 0.0]
-    for known, stretch in groupby(points, lambda point: point[1] is not None):
-        if known:
-            yield Series(tuple((at, value) for at, value in stretch if value is not None), style)
 
 
 def _name(recovery: Document) -> str:

@@ -227,3 +227,20 @@ class RecoverySimulationOptions(Options):
     def recorded(self) -> dict[str, Any]:
         """Return the options as the answer keeps them: without how the work was divided, and with all modes."""
         return {**super().recorded(), "mode": list(self.modes)}
+
+
+OPTIONS = RecoverySimulationOptions
+#: What ``ftplan simulate recovery --help`` says of the command.
+HELP = """Simulate a failure and the recovery from it, batch by batch.
+
+PLAN is a recovery schedule, also one made by hand; - is standard input. Without it one is made at each failure and
+arrival, with what is there by then. Needs a topology, a cluster with a placement, and what fails; a plan names its
+own.
+
+Sources' logs, queues, buffers, checkpoints, failures, their detection, restores and replay are simulated at the
+topology's rates. A query is available while its latency is below --threshold times its usual one.
+
+\b
+$ ftplan simulate recovery schedule.json --mode incremental --mode blocking --runs 100
+$ ftplan simulate recovery a.json --against b.json --runs 100 --costs recovery.yaml --plot recovery.svg
+"""

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.processes import cores, in_processes
 from ftplan.simulation.recovery.contenders import Contender, setting_of
-from ftplan.simulation.recovery.options import RecoverySimulationOptions
-from ftplan.simulation.recovery.outcome import ControlEvent, QuerySeries, RecoverySummary
-from ftplan.simulation.recovery.run import simulate
-from ftplan.simulation.recovery.scene import Scene
+from ftplan.simulation.recovery.outcome import ControlEvent, QuerySeries, RecoverySummary, summarise
+from ftplan.simulation.recovery.run import run_recovery
+from ftplan.simulation.recovery.scene import RecoveryScene
 from ftplan.simulation.recovery.series import query_series
-from ftplan.simulation.recovery.summary import summarise
+from ftplan.simulation.registry import Report
+from ftplan.simulation.run import outcomes, too_short
 
-#: Simulations from which on more than one process pays.
-FEW = 4
 #: Seconds before the failure that an answer shows.
 BEFORE_S = 20.0
-
-#: Says how far the simulations are: a sentence and a share of 1.
-Report = Callable[[str, float | None], None]
 
 
 class OverTime(NamedTuple):
@@ -96,7 +88,7 @@ class SimulatedRuns:
             return OverTime(*(total / count for total, count in zip(self._sums, self._counts, strict=True)))
 
 
-def cell_ends(scene: Scene) -> FloatArray:
+def cell_ends(scene: RecoveryScene) -> FloatArray:
     """Return when each cell ends that an answer shows: from shortly before the failure to the end.
 
     It begins when a whole window lies behind.
@@ -106,12 +98,12 @@ def cell_ends(scene: Scene) -> FloatArray:
     return np.asarray(np.arange(1 - before, last + 1) * scene.every_s, dtype=np.float64)
 
 
-def carry_out(scene: Scene, contenders: Sequence[Contender], number: int) -> SimulatedRun:
+def carry_out(scene: RecoveryScene, contenders: Sequence[Contender], number: int) -> SimulatedRun:
     """Simulate one contender in one run; contenders of a run have successive numbers."""
     options = scene.options
     run, which = divmod(number, len(contenders))
     setting, warnings = setting_of(scene, contenders[which], None if options.runs == 1 else run)
-    trace = simulate(setting)
+    trace = run_recovery(setting)
     series = query_series(trace, options.window_s, options.threshold)
     priority = scene.question.graph.per_task("priority")[series.query]
     memory = np.inf if options.buffer_memory is None else options.buffer_memory
@@ -153,9 +145,9 @@ def in_cells(series: QuerySeries, ends: FloatArray, every_s: float) -> OverTime:
 
 
 def all_runs(
-    scene: Scene, contenders: Sequence[Contender], report: Report | None, ends: float | None = None
+    scene: RecoveryScene, contenders: Sequence[Contender], report: Report | None, ends: float | None = None
 ) -> list[SimulatedRuns]:
-    """Return what the runs of each contender were like; what is not done at *ends* (:func:`deadline`) is left out.
+    """Return what the runs of each contender were like; what is not done at *ends* is left out.
 
     A run counts where all contenders have finished it within the time limit, so that they are compared on the same
     ones. What comes out is the same however many processes carry the runs out.
@@ -178,9 +170,9 @@ def all_runs(
             one.add(waiting.pop(number))
         return True
 
-    for outcomes in simulated(scene, contenders, range(runs * many), ends):
-        finished += len(outcomes)
-        waiting.update((outcome.number, outcome) for outcome in outcomes)
+    for done in simulated(scene, contenders, range(runs * many), ends):
+        finished += len(done)
+        waiting.update((one.number, one) for one in done)
         while following < runs and tell(following):
             following += 1
         if report is not None:
@@ -188,29 +180,12 @@ def all_runs(
     for run in range(following, runs if waiting else 0):  # beyond a run that the time limit cut
         tell(run)
     if not told[0].summaries:
-        raise too_short(scene)
+        raise too_short(scene.options.time_limit_s)
     return told
 
 
-def deadline(options: RecoverySimulationOptions) -> float | None:
-    """Return when the time limit ends, by ``time.monotonic``; None without one."""
-    return None if options.time_limit_s is None else time.monotonic() + options.time_limit_s
-
-
-def too_short(scene: Scene) -> FtplanError:
-    """Return what is said where no run is done within the time limit."""
-    return FtplanError(f"--time-limit: {scene.options.time_limit_s:g} s do not last for one run")
-
-
 def simulated(
-    scene: Scene, contenders: Sequence[Contender], numbers: Sequence[int], ends: float | None
+    scene: RecoveryScene, contenders: Sequence[Contender], numbers: Sequence[int], ends: float | None
 ) -> Iterator[list[SimulatedRun]]:
-    """Yield runs as they are done, in processes where these pay or a time limit may have to end one."""
-    options = scene.options
-    jobs = min(options.jobs or (cores() if len(numbers) >= FEW else 1), len(numbers))
-    one = partial(carry_out, scene, contenders)
-    if jobs > 1 or ends is not None:
-        yield from in_processes(one, numbers, jobs, ends=ends, named=("the simulation", "run"))
-        return
-    for number in numbers:
-        yield [one(number)]
+    """Yield runs as they are done."""
+    yield from outcomes(partial(carry_out, scene, contenders), numbers, ends, scene.options.jobs)

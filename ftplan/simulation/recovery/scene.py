@@ -23,11 +23,12 @@ from ftplan.planners.recovery_schedule.prepare import RecoveryQuestion, question
 from ftplan.simulation.recovery.job import LEAST_RECORDS, JobOptions, RunningJob, node_cores, running_job
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
 from ftplan.simulation.recovery.setting import RecoveryTiming
-from ftplan.simulation.recovery.times import checkpoint_interval, resolution, timing, until
+from ftplan.simulation.recovery.times import checkpoint_interval, timing, until
+from ftplan.simulation.scene import resolution
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class RecoveryScene:
     """What all runs have in common; ``arrivals`` are those that can host tasks.
 
     Attributes
@@ -88,7 +89,7 @@ class Scene:
         return self.question.cluster
 
 
-def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOptions) -> Scene:
+def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOptions) -> RecoveryScene:
     """Build what all runs have in common. What *options* leave open is as the plan says, else by default.
 
     Raises
@@ -119,7 +120,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
     given = (replica_file, question.checkpoint_file, question.recovery.file)
     until_s = until(arrivals, question, plan, options)
     warnings = (*problem.warnings, *_applicable(question.warnings), *said, *_slow(question, running, options))
-    return Scene(
+    return RecoveryScene(
         problem=problem,
         options=options,
         schedule_options=asked,

@@ -23,7 +23,7 @@ from ftplan.planners.recovery_schedule.replay.incident import Incident
 from ftplan.planners.recovery_schedule.replay.replay import Replay, named, replay
 from ftplan.planners.recovery_schedule.score import require_known_tasks
 from ftplan.planners.result import Result
-from ftplan.simulation.recovery.scene import Scene
+from ftplan.simulation.recovery.scene import RecoveryScene
 from ftplan.simulation.recovery.setting import RecoveryStart
 
 #: Seconds that a plan may take which is made while a recovery is simulated.
@@ -41,7 +41,7 @@ class GivenSchedule:
     replayed: Replay
 
     @classmethod
-    def of(cls, plan: Plan, name: str, scene: Scene) -> GivenSchedule:
+    def of(cls, plan: Plan, name: str, scene: RecoveryScene) -> GivenSchedule:
         """Hold a plan against the failure of a scene.
 
         Raises
@@ -118,7 +118,7 @@ def _require_known_nodes(steps: Steps, incident: Incident, name: str) -> None:
 
 
 @lru_cache(maxsize=2)  # the modes of a run have the same plan
-def planned(scene: Scene, there: tuple[float, ...]) -> tuple[Steps, tuple[Warn, ...]]:
+def planned(scene: RecoveryScene, there: tuple[float, ...]) -> tuple[Steps, tuple[Warn, ...]]:
     """Return the steps of a plan that is made at each failure and arrival with what is there by then.
 
     *there* is when each arrival of the scene comes. Planning for the objective ``priority`` goes step by step, whatever
@@ -148,7 +148,7 @@ def planned(scene: Scene, there: tuple[float, ...]) -> tuple[Steps, tuple[Warn, 
 
 
 def starts(
-    steps: Steps, times: Sequence[float], scene: Scene, failed_s: Sequence[FloatArray] | None = None
+    steps: Steps, times: Sequence[float], scene: RecoveryScene, failed_s: Sequence[FloatArray] | None = None
 ) -> tuple[RecoveryStart, ...]:
     """Return what the steps of a schedule start, with numbers for names; nothing before it has failed.
 
@@ -177,7 +177,7 @@ def starts(
     return tuple(made)
 
 
-def _failure_times(scene: Scene) -> dict[str, float]:
+def _failure_times(scene: RecoveryScene) -> dict[str, float]:
     """Return when each node fails first."""
     failed = dict.fromkeys(scene.question.failed.nodes, 0.0)
     for event in scene.question.failed.events:

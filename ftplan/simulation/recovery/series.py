@@ -10,14 +10,14 @@ from ftplan.errors import FtplanError
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import Observed
-from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryTrace
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryOutcome
 
 #: What of a query's latency before the failure counts: not the first part, while queues fill.
 SETTLED = 0.25
 
 
 def query_series(
-    trace: RecoveryTrace, window_s: float = 10.0, threshold: float = 1.2, slide_s: float | None = None
+    trace: RecoveryOutcome, window_s: float = 10.0, threshold: float = 1.2, slide_s: float | None = None
 ) -> QuerySeries:
     """Return what each query was like over time.
 
@@ -152,7 +152,7 @@ class Flow:
 
 
 def _before(
-    trace: RecoveryTrace,
+    trace: RecoveryOutcome,
     query: IntArray,
     time_s: FloatArray,
     latency_sum: FloatArray,

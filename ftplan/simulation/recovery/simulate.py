@@ -1,76 +1,42 @@
-"""The Python face of simulations: a problem, and a plan where there is one; out comes what would happen."""
+"""From inputs and options to the answer of a simulated recovery: all modes and plans, until all queries are back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from ftplan.errors import FtplanError, suggestion
-from ftplan.io.fingerprint import sha256_of_bytes
-from ftplan.io.options.fields import PLAN, PlanSource, checked, quoted
+import numpy as np
+
+from ftplan.io.options.fields import PLAN, PlanSource, checked
 from ftplan.io.options.parameters import a_problem
-from ftplan.io.plan_file import load_plan
 from ftplan.model.kinds import RECOVERY_SCHEDULE
-from ftplan.model.plan import InputFile, Plan, Warn
+from ftplan.model.plan import Plan, Warn
+from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.deployed import recorded
-from ftplan.planners.given_plan import a_plan
+from ftplan.simulation.recovery.answer import RecoverySimulation, compared, recovery_document
+from ftplan.simulation.recovery.contenders import Contender
+from ftplan.simulation.recovery.options import LONGEST_S, RecoverySimulationOptions
+from ftplan.simulation.recovery.runs import SimulatedRuns, all_runs, cell_ends, simulated
+from ftplan.simulation.recovery.scene import RecoveryScene, scene_of
+from ftplan.simulation.recovery.schedules import GivenSchedule
+from ftplan.simulation.recovery.times import MOST_TIMES
+from ftplan.simulation.registry import Report
+from ftplan.simulation.run import deadline, too_short
+from ftplan.simulation.scene import GivenPlan, resolution
 
-if TYPE_CHECKING:
-    from ftplan.model.problem import Problem
-    from ftplan.simulation.recovery.answer import RecoverySimulation
-    from ftplan.simulation.recovery.contenders import Contender
-    from ftplan.simulation.recovery.runs import Report, SimulatedRuns
-    from ftplan.simulation.recovery.scene import Scene
-
-#: What can be simulated, each with the function that does.
-SIMULATIONS = {
-    "recovery": "ftplan.simulation.recovery.simulate:simulate_recovery",
-    "tentative-output": "ftplan.simulation.tentative_output.simulate:simulate_tentative_output",
-    "migration": "ftplan.simulation.migration.simulate:simulate_migration",
-    "scaling": "ftplan.simulation.scaling.simulate:simulate_scaling",
-    "ring": "ftplan.simulation.ring.simulate:simulate_peer_ring",
-}
-
-
-def simulate(what: str, *given: Any, **options: Any) -> Any:
-    """Play a plan through, message by message or batch by batch.
-
-    Parameters
-    ----------
-    what
-        ``recovery``, ``migration``, ``scaling``, ``ring`` or ``tentative-output``.
-    given
-        The inputs, as ``ftplan.load`` returns them, and the plan, its path or its document; without a plan, what
-        ``ftplan simulate`` does without one. For ``tentative-output`` the paths of logs.
-    options
-        Those of ``ftplan simulate`` and *what*, with underscores, for instance ``runs=100, batch_s=1.0``; and
-        ``progress``, called with a sentence and a share of 1 as runs are done.
-
-    Returns
-    -------
-    RecoverySimulation, MigrationSimulation, ScalingSimulation, RingSimulation or TentativeOutput
-        What came out: ``to_dict()`` and ``to_json()``; recoveries, scalings and rings have ``to_frame()`` too.
-
-    Raises
-    ------
-    FtplanError
-        If there is no simulation of this name, or as it says.
-    """
-    if not isinstance(what, str) or what not in SIMULATIONS:
-        near = suggestion(what, SIMULATIONS) if isinstance(what, str) else ""
-        raise FtplanError(f"simulate: {quoted(what)} is not one of {', '.join(SIMULATIONS)}{near}")
-    return resolve_name(SIMULATIONS[what])(*given, **options)
+COMMAND = "simulate recovery"
+#: Seconds from when the last query is back to the end.
+REST_S = 60.0
+#: Runs that are tried, and how much longer those may take that are not.
+FIRST, MARGIN = 5, 1.25
+#: Batches on streams that are simulated within a few seconds: no other process has to be able to end that.
+QUICK = 20_000_000
 
 
 def simulate_recovery(
-    problem: Problem,
-    plan: Plan | PlanSource | None = None,
-    *,
-    progress: Report | None = None,
-    **options: Any,
+    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
 ) -> RecoverySimulation:
     """Simulate a failure and the recovery from it, batch by batch.
 
@@ -97,26 +63,23 @@ def simulate_recovery(
         If an option is unknown or wrong, an input is missing or does not fit, nothing fails, or the job would not keep
         up with its input.
     """
-    from ftplan.simulation.recovery.answer import RecoverySimulation, compared, recovery_document
-    from ftplan.simulation.recovery.horizon import until_back
-    from ftplan.simulation.recovery.options import RecoverySimulationOptions
-    from ftplan.simulation.recovery.runs import all_runs, cell_ends, deadline
-    from ftplan.simulation.recovery.scene import scene_of
-
     problem = a_problem(problem)
-    asked = RecoverySimulationOptions.of("simulate recovery", options)
-    given = checked("simulate recovery", {"plan": PLAN}, {"plan": plan})["plan"]
-    plans = [GivenPlan.of(given, "plan"), GivenPlan.of(asked.against, "against")]
-    scene = scene_of(problem, plans[0].plan, asked)
-    contenders, ends = _contenders(scene, plans), deadline(asked)
+    request = RecoverySimulationOptions.of(COMMAND, options)
+    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
+    plans = [
+        GivenPlan.of(source, role, RECOVERY_SCHEDULE.name, COMMAND)
+        for source, role in ((given, "plan"), (request.against, "against"))
+    ]
+    scene = scene_of(problem, plans[0].plan, request)
+    contenders, ends = _contenders(scene, plans), deadline(request.time_limit_s)
     scene = until_back(scene, contenders, ends)
     by_contender = all_runs(scene, contenders, progress, ends)
     documents = [recovery_document(one, runs, scene) for one, runs in zip(contenders, by_contender, strict=True)]
     done = len(by_contender[0].summaries)
-    said = [*_of_runs(contenders, by_contender, asked.runs), *_not_back(documents, done, scene.until_s)]
+    warnings = [*_of_runs(contenders, by_contender, request.runs), *_not_back(documents, done, scene.until_s)]
     return RecoverySimulation(
         options=scene.options,
-        files=scene.files | {"against": recorded(asked.against, plans[1].path)},
+        files=scene.files | {"against": recorded(request.against, plans[1].path)},
         runs=done,
         checkpoint_interval_s=scene.checkpoint_s,
         until_s=scene.until_s,
@@ -124,53 +87,12 @@ def simulate_recovery(
         recoveries=tuple(documents),
         comparison=compared(documents, by_contender),
         inputs=(*scene.inputs, *(item.file for item in plans if item.file is not None)),
-        warnings=tuple(dict.fromkeys((*scene.warnings, *said))),
+        warnings=tuple(dict.fromkeys((*scene.warnings, *warnings))),
     )
 
 
-class GivenPlan(NamedTuple):
-    """A plan that was given, what messages call it, and its fingerprint; None for none."""
-
-    plan: Plan | None
-    name: str
-    file: InputFile | None
-
-    @classmethod
-    def of(
-        cls, given: Any, role: str, kind: str = RECOVERY_SCHEDULE.name, command: str = "simulate recovery"
-    ) -> GivenPlan:
-        """Read a plan of a kind that was given as one, as a path or as a document.
-
-        Raises
-        ------
-        FtplanError
-            If it cannot be read, is of another kind, or holds no answer.
-        """
-        if given is None:
-            return cls(None, role, None)
-        if isinstance(given, Plan):
-            plan, file = given, InputFile(role, None, sha256_of_bytes(given.to_json().encode()))
-        else:
-            loaded = load_plan(given)
-            plan, file = loaded.value, replace(loaded.input, role=role)
-        name = file.path or role
-        if plan.kind != kind:
-            raise FtplanError(f"{name}: is a plan of kind {plan.kind}: {command} takes a {kind}")
-        if plan.plan is None:
-            raise FtplanError(f"{name}: holds no answer, its status is {plan.status} ({plan.reason})")
-        return cls(a_plan(plan), name, file)
-
-    @property
-    def path(self) -> str | None:
-        """Where it was read."""
-        return None if self.file is None else self.file.path
-
-
-def _contenders(scene: Scene, plans: Sequence[GivenPlan]) -> list[Contender]:
+def _contenders(scene: RecoveryScene, plans: Sequence[GivenPlan]) -> list[Contender]:
     """Return each mode with each plan, the first plan first."""
-    from ftplan.simulation.recovery.contenders import Contender
-    from ftplan.simulation.recovery.schedules import GivenSchedule
-
     first, other = (None if item.plan is None else GivenSchedule.of(item.plan, item.name, scene) for item in plans)
     schedules = [first] if other is None else [first, other]
     algorithm = scene.options.algorithm or registry.row(RECOVERY_SCHEDULE.command, None).name
@@ -198,3 +120,49 @@ def _not_back(recoveries: Sequence[Mapping[str, Any]], runs: int, until_s: float
             where = "" if runs == 1 else f" in up to {most:,} of {runs:,} runs"
             text = f"{recovery['mode']}: {queries} not back at {until_s:g} s{where}: --until simulates longer"
             yield Warn("NOT_BACK", text)
+
+
+def until_back(scene: RecoveryScene, contenders: Sequence[Contender], ends: float | None) -> RecoveryScene:
+    """Return the scene with an end such that all queries are back by then, whoever recovers.
+
+    Each contender is tried to the scene's own end, then twice as long while a query is not back, and so on, to
+    :data:`MOST_TIMES` as long: in all runs, or the first :data:`FIRST` (one under a time limit); others get a quarter
+    more. What does not come back by then does not count. A scene that is told when to end stays as it is.
+
+    Raises
+    ------
+    FtplanError
+        If the time limit does not last for this.
+    """
+    if scene.options.until_s is not None:
+        return scene
+    most = scene.options.runs if scene.options.time_limit_s is None else 1
+    runs, many = min(most, FIRST), len(contenders)
+    tried, until_s, last_s = scene, scene.until_s, 0.0
+    left = set(range(many))
+    while left and until_s <= min(MOST_TIMES * scene.until_s, LONGEST_S):
+        tried = _ending(tried, until_s)
+        numbers = [run * many + which for run in range(runs) for which in sorted(left)]
+        limit = None if _batches(tried) * len(numbers) <= QUICK else ends
+        done = [one for several in simulated(tried, contenders, numbers, limit) for one in several]
+        if len(done) < len(numbers):
+            raise too_short(scene.options.time_limit_s)
+        last_s = max([last_s, *(moment for one in done for moment in one.summary.back_s if moment is not None)])
+        left = {one.number % many for one in done if _one_is_not_back(one.summary.down_s, one.summary.back_s)}
+        until_s *= 2.0
+    margin = 1.0 if runs == scene.options.runs else MARGIN
+    return _ending(scene, max(scene.until_s, float(np.ceil((margin * last_s + REST_S) / 60.0) * 60.0)))
+
+
+def _one_is_not_back(down_s: Sequence[float], back_s: Sequence[float | None]) -> bool:
+    return any(moment is None and seconds > 0.0 for seconds, moment in zip(down_s, back_s, strict=True))
+
+
+def _batches(scene: RecoveryScene) -> float:
+    """Return how many batches tasks and streams get at most; before the failure lies a whole interval, or more."""
+    job = scene.running.job
+    return (job.tasks + len(job.sender)) * (scene.options.warm_up_s + scene.checkpoint_s + scene.until_s) / job.batch_s
+
+
+def _ending(scene: RecoveryScene, until_s: float) -> RecoveryScene:
+    return replace(scene, until_s=until_s, every_s=resolution(until_s, scene.options.every_s))

@@ -19,10 +19,6 @@ from ftplan.simulation.recovery.setting import RecoveryTiming
 INTERVAL_S, AFTER_S = 10.0, 300.0
 #: How many times as long a simulation lasts at most, where nobody says, for queries that are not back.
 MOST_TIMES = 8
-#: Cells of time that an answer tells of at most where nobody asks for more, and how long they may be, in seconds.
-CELLS, ROUND_S = 120, (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
-#: Cells at most where somebody asks.
-MOST_CELLS = 100_000
 
 
 def timing(
@@ -98,21 +94,3 @@ def until(
     if last > LONGEST_S:
         raise FtplanError(f"something happens at {last:g} s only: --until says when the simulation ends")
     return float(np.ceil((last + AFTER_S) / 60.0) * 60.0)
-
-
-def resolution(until_s: float, every_s: float | None) -> float:
-    """Return *every_s*, or where nobody asks a round number of seconds of which few enough cells make the time.
-
-    Raises
-    ------
-    FtplanError
-        If it is longer than the simulated time, or makes too many cells.
-    """
-    if every_s is not None:
-        if until_s > MOST_CELLS * every_s:
-            text = f"{every_s:g} s makes {until_s / every_s:,.0f} cells of time; at most {MOST_CELLS:,} are told"
-            raise FtplanError(f"--every: {text}")
-        if every_s > until_s:
-            raise FtplanError(f"--every: {every_s:g} s is more than the {until_s:g} s that are simulated")
-        return every_s
-    return next((seconds for seconds in ROUND_S if until_s <= CELLS * seconds), until_s / CELLS)

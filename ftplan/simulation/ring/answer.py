@@ -13,12 +13,11 @@ from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
 from ftplan.planners.peer_ring.ring import written_token
 from ftplan.planners.peer_ring.takeover.recovery import balance, recovery
-from ftplan.simulation.answer import Document, simulation_document
+from ftplan.simulation.answer import Document, figure, simulation_document
 from ftplan.simulation.ring.options import RingSimulationOptions
 from ftplan.simulation.ring.outcome import RingOutcome
 from ftplan.simulation.ring.scene import RingScene
 from ftplan.simulation.ring.world import Change
-from ftplan.simulation.statistics import figure
 
 #: What is wrong with records, as documents and messages say it.
 LOST, EXCUSED = "lost", "lost, since all who held them failed"

@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id, Index, NonNegative, Positive, Rows
-from ftplan.simulation.document import SimulationModel
-from ftplan.simulation.recovery.document import SimulatedFigureModel
+from ftplan.simulation.document import SimulatedFigureModel, SimulationModel
 
 
 class RingTimingModel(FileModel):
@@ -137,3 +136,6 @@ class RingSimulationModel(SimulationModel):
         description="From when records were sent until they counted, first run; null where none did"
     )
     nodes: list[RingNodeModel] = Field(description="Nodes in the first run")
+
+
+MODEL = RingSimulationModel

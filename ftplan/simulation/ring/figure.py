@@ -9,7 +9,7 @@ from typing import Any
 from ftplan.reports.charts import Axis, lines
 from ftplan.reports.drawing import Drawing, Figure, below, figure
 from ftplan.reports.numbers import duration
-from ftplan.simulation.recovery.figure import STYLES, stretches
+from ftplan.simulation.figure import STYLES, stretches
 
 Document = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ def changed_first(document: Document) -> list[Document]:
     return sorted(document["nodes"], key=lambda node: node["node"] not in changed)
 
 
-def ring_simulation_figure(document: Document) -> Figure:
+def simulation_figure(document: Document) -> Figure:
     """Return four charts, one below the other: three with a line for each of the first nodes, and the latency."""
     shown = list(zip(changed_first(document), STYLES, strict=False))
 

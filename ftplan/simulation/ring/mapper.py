@@ -10,7 +10,7 @@ from simpy import Environment
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.simulation.engine.clock import after
 from ftplan.simulation.ring.peer import Batch, Marker, Part, Peer
-from ftplan.simulation.ring.setting import SimulatedRing
+from ftplan.simulation.ring.setting import RingSetting
 
 #: Least time between two messages of a link: rounding must not let one overtake the other.
 APART_S = 1e-9
@@ -40,7 +40,7 @@ class Mapper:
     """
 
     def __init__(
-        self, env: Environment, setting: SimulatedRing, number: int, skew_s: float, peers: Sequence[Peer],
+        self, env: Environment, setting: RingSetting, number: int, skew_s: float, peers: Sequence[Peer],
         records: Callable[[int], FloatArray], random: Iterator[float],
     ) -> None:  # fmt: skip
         self.env, self.setting, self.number, self.skew_s, self.peers = env, setting, number, skew_s, peers

@@ -171,3 +171,23 @@ INSTEAD = (
     "replication", "operator", "capacity_per_core", "overload", "accept", "queue_high_s", "queue_low_s", "hold",
     "interval_s", "heartbeat_s", "missed_heartbeats", "grace_s", "latency_bound_s", "replay_rate", "bandwidth", "costs",
 )  # fmt: skip
+
+
+OPTIONS = RingSimulationOptions
+#: What ``ftplan simulate ring --help`` says of the command.
+HELP = """Simulate a peer ring at work, batch by batch.
+
+PLAN is a peer ring, also one made by hand; - is standard input. Without it nodes stand at even or random places;
+what is missing of a cluster and a topology is assumed: nodes and key groups that are alike.
+
+Mappers with clocks of their own, queues, copies, asynchronous incremental checkpoints, detection, take-over, replay
+and full copies to new backups are simulated; with --balance load moves to neighbours, and spares join.
+
+Every batch of records is followed through every copy: exit code 1 where one is lost though a copy should have been
+left. Records may count twice; they are counted.
+
+\b
+$ ftplan simulate ring ring.json --fail zone:rack-a --runs 20
+$ ftplan simulate ring --nodes 12 --fail node:n1 --fail node:n7 --format table
+$ ftplan simulate ring --nodes 3 --hot 3 --balance --until 10m --plot ring.svg
+"""

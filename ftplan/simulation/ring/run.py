@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.simulation.ring.audit import audited
 from ftplan.simulation.ring.balance import Balance
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.failures import Failures
 from ftplan.simulation.ring.membership import Membership
-from ftplan.simulation.ring.outcome import RingOutcome, Sampler
-from ftplan.simulation.ring.setting import SimulatedRing
+from ftplan.simulation.ring.outcome import RingOutcome, Sampler, audited
+from ftplan.simulation.ring.setting import RingSetting
 from ftplan.simulation.ring.world import World
 
 #: How many times as long as the input a run takes at most, until all is processed.
 LONGEST = 20.0
 
 
-def simulate_ring(setting: SimulatedRing) -> RingOutcome:
+def run_ring(setting: RingSetting) -> RingOutcome:
     """Simulate a ring, its failures and its moves of load.
 
     Every batch of every position is followed through each copy. Costs O(ticks mappers nodes) events, and memory of

@@ -20,13 +20,11 @@ from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.simulation.recovery.simulate import GivenPlan
-from ftplan.simulation.ring.events import failures, leaves, surges
-from ftplan.simulation.ring.nodes import SimulatedNodes
+from ftplan.simulation.ring.events import failures, leaves, surges, times_of
+from ftplan.simulation.ring.layout import Pieces, SimulatedNodes, cut
 from ftplan.simulation.ring.options import EVEN, INSTEAD, RingSimulationOptions
-from ftplan.simulation.ring.pieces import Pieces, cut
-from ftplan.simulation.ring.setting import RingTiming, SimulatedRing
-from ftplan.simulation.ring.times import times_of
+from ftplan.simulation.ring.setting import RingSetting, RingTiming
+from ftplan.simulation.scene import GivenPlan
 
 COMMAND = "simulate ring"
 #: Of the ring that is simulated where no topology is given ([Kumbhare2015], figure 8 b).
@@ -44,7 +42,7 @@ class RingScene:
     ``setting`` is that of the first run; ``pieces`` tells which key groups its positions are.
     """
 
-    setting: SimulatedRing
+    setting: RingSetting
     pieces: Pieces
     prepared: PreparedRing
     inputs: tuple[InputFile, ...]
@@ -83,7 +81,7 @@ def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> Rin
     times = times_of(prepared, problem, options, len(nodes.names))
     factor = _rate_factor(prepared, options)
     pieces = cut(prepared.problem, ring, times.batches(options.mappers))
-    setting = SimulatedRing(
+    setting = RingSetting(
         nodes=nodes.names,
         ring=ring,
         replication=prepared.problem.replication,
@@ -220,7 +218,7 @@ def _timing(prepared: PreparedRing, options: RingSimulationOptions) -> RingTimin
     )
 
 
-def _doubts(setting: SimulatedRing) -> Iterator[Warn]:
+def _doubts(setting: RingSetting) -> Iterator[Warn]:
     """Yield what makes failures lose records, or do nothing."""
     timing = setting.timing
     known = {*setting.ring.nodes.tolist(), *setting.spares}

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ftplan.planners.views import capped
-from ftplan.reports.answer import Table, cell
+from ftplan.reports.answer import Table
 from ftplan.reports.sparkline import over_time
 from ftplan.simulation.ring.figure import changed_first
+from ftplan.simulation.view import runs_text, seconds, spread
 
 Document = Mapping[str, Any]
 
@@ -36,8 +37,8 @@ _OVER_TIME = (
     ("queue_records", "waiting, to {} records"),
     ("kept_records", "kept for others, to {}"),
 )
-#: Digits of times, and nodes whose lines over time are shown.
-DIGITS, SHOWN = 3, 6
+#: Nodes whose lines over time are shown.
+SHOWN = 6
 
 
 def tables(document: Document) -> list[Table]:
@@ -55,23 +56,19 @@ def tables(document: Document) -> list[Table]:
 
 
 def _figures(document: Document) -> Table:
-    runs = document["runs"]
     counts = "no record lost" if document["nothing_lost"] else "RECORDS LOST"
     if document["nothing_lost"] and document["faults"]:
         counts = "no record lost of which a copy was left"
-    title = f"{'1 run' if runs == 1 else f'{runs:,} runs: mean (5 … 95 %)'}; {counts}"
+    title = f"{runs_text(document['runs'])}; {counts}"
     rows = [(text, _figure(document["summary"][name])) for name, text in _FIGURES]
     rows += [(text, _figure(document["records"][name])) for name, text in _RECORDS]
     return Table(("", "figure"), rows, title)
 
 
 def _figure(value: Document | None) -> Any:
-    if value is None:
-        return None
-    mean = round(value["mean"], DIGITS)
-    if value["high"] is None or value["p5"] == value["p95"]:
-        return mean
-    return f"{cell(mean)} ({cell(round(value['p5'], DIGITS))} … {cell(round(value['p95'], DIGITS))})"
+    """Return a figure over runs, without quantiles where all runs agree."""
+    same = value is not None and value["p5"] == value["p95"]
+    return spread({**value, "high": None} if value is not None and same else value)
 
 
 def _changes(document: Document) -> Table:
@@ -79,14 +76,14 @@ def _changes(document: Document) -> Table:
     rows = [
         (
             *((item["run"],) if several else ()),
-            _time(item["begun_s"]),
+            seconds(item["begun_s"]),
             item["event"] + (" (given up)" if item["given_up"] else ""),
             f"{', '.join(item['others'])} -> {item['node']}",
             f"{item['key_groups']:,}" + (f", {item['lost_key_groups']:,} lost" if item["lost_key_groups"] else ""),
             round(item["replayed"], 1),
-            *(_time(item[name]) for name in ("decided_s", "ready_s")),
-            None if item["predicted"] is None else _time(item["predicted"]["ready_s"]),
-            *(_time(item[name]) for name in ("caught_up_s", "restored_s")),
+            *(seconds(item[name]) for name in ("decided_s", "ready_s")),
+            None if item["predicted"] is None else seconds(item["predicted"]["ready_s"]),
+            *(seconds(item[name]) for name in ("caught_up_s", "restored_s")),
         )
         for item in document["changes"]
     ]
@@ -96,10 +93,6 @@ def _changes(document: Document) -> Table:
         "caught up", "copies again",
     )  # fmt: skip
     return capped(columns, rows)
-
-
-def _time(seconds: float | None) -> Any:
-    return None if seconds is None else cell(round(seconds, DIGITS))
 
 
 def _over_time(document: Document) -> Table:

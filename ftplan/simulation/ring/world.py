@@ -15,7 +15,7 @@ from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.copies import Copies
 from ftplan.simulation.ring.mapper import Mapper, View
 from ftplan.simulation.ring.peer import Peer
-from ftplan.simulation.ring.setting import SimulatedRing, Surge
+from ftplan.simulation.ring.setting import RingSetting, Surge
 
 #: Ticks that a batch may have waited for a node that has caught up.
 FRESH_TICKS = 2.0
@@ -79,7 +79,7 @@ class World:
         (batches,) when each batch was sent, infinite for those that were not.
     """
 
-    def __init__(self, setting: SimulatedRing) -> None:
+    def __init__(self, setting: RingSetting) -> None:
         self.env = Environment()
         self.setting = setting
         nodes, positions = len(setting.nodes), len(setting.position)

@@ -11,12 +11,11 @@ import numpy as np
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
 from ftplan.planners.scale_out.states import Thresholds
-from ftplan.simulation.answer import Document, simulation_document
-from ftplan.simulation.scaling.job import ScalingScene
+from ftplan.simulation.answer import Document, figure, simulation_document
+from ftplan.simulation.scaling.job import ScalingJob
 from ftplan.simulation.scaling.load import RateCurve, integral
 from ftplan.simulation.scaling.options import ScalingSimulationOptions
 from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures
-from ftplan.simulation.statistics import figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +59,7 @@ class ScalingSimulation:
 
 
 def body(
-    scene: ScalingScene, thresholds: Thresholds, curve: RateCurve, every_s: float, options: ScalingSimulationOptions,
+    job: ScalingJob, thresholds: Thresholds, curve: RateCurve, every_s: float, options: ScalingSimulationOptions,
     modes: Sequence[Document],
 ) -> Document:  # fmt: skip
     """Return what the document holds beside what all documents do."""
@@ -70,20 +69,20 @@ def body(
         "runs": options.runs,
         "until_s": curve.until_s,
         "time_s": ends[1:].tolist(),
-        "rate": (np.diff(integral(curve, ends)) * scene.usual_records_s / every_s).tolist(),
+        "rate": (np.diff(integral(curve, ends)) * job.usual_records_s / every_s).tolist(),
         "window_s": options.window_s,
         "thresholds": thresholds._asdict(),
         "modes": list(modes),
     }
 
 
-def mode_document(mode: str, scene: ScalingScene, outcomes: Sequence[ScalingOutcome]) -> Document:
+def mode_document(mode: str, job: ScalingJob, outcomes: Sequence[ScalingOutcome]) -> Document:
     """Return what all runs of a mode say together; lists over time are means over the runs, splits those of the first.
 
     A fault is told of every run.
     """
     first = outcomes[0]
-    names = [operator.id for operator in scene.operators]
+    names = [operator.id for operator in job.operators]
     faults = [
         {**fault._asdict(), "operator": names[fault.operator], "run": run}
         for run, outcome in enumerate(outcomes)
@@ -94,7 +93,7 @@ def mode_document(mode: str, scene: ScalingScene, outcomes: Sequence[ScalingOutc
         "summary": {name: figure(np.array([_FIGURES[name](outcome) for outcome in outcomes])) for name in _FIGURES},
         "exactly_once": not faults,
         "faults": faults,
-        "splits": [_split(item, names, scene) for item in first.splits],
+        "splits": [_split(item, names, job) for item in first.splits],
         "over_time": {
             "latency_s": _mean([outcome.latency_s for outcome in outcomes]),
             "throughput": _mean([outcome.throughput for outcome in outcomes]),
@@ -134,8 +133,8 @@ _FIGURES: Mapping[str, Callable[[ScalingOutcome], float]] = {
 }
 
 
-def _split(item: SplitFigures, names: Sequence[str], scene: ScalingScene) -> Document:
-    planned = None if scene.planned is None else scene.planned.get(item.operator)
+def _split(item: SplitFigures, names: Sequence[str], job: ScalingJob) -> Document:
+    planned = None if job.planned is None else job.planned.get(item.operator)
     cost = None if planned is None else planned.foretold.get(item.technique)
     foretold = None
     if cost is not None and np.isfinite(cost.pause_s):

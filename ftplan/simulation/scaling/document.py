@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Finite, Id, Index, NonNegative, Positive, Rows
-from ftplan.simulation.document import SimulationModel
-from ftplan.simulation.recovery.document import SimulatedFigureModel
+from ftplan.simulation.document import SimulatedFigureModel, SimulationModel
 
 
 class ScalingFiguresModel(FileModel):
@@ -120,3 +119,6 @@ class ScalingSimulationModel(SimulationModel):
     window_s: Positive = Field(description="Seconds of a window of the detection")
     thresholds: SimulationThresholdsModel = Field(description="Of the detection")
     modes: list[ScalingModeModel] = Field(min_length=1, description="One entry for each mode")
+
+
+MODEL = ScalingSimulationModel

@@ -9,7 +9,7 @@ from typing import Any
 from ftplan.reports.charts import Axis, lines
 from ftplan.reports.drawing import Drawing, Figure, below, figure
 from ftplan.reports.numbers import duration
-from ftplan.simulation.recovery.figure import STYLES, stretches
+from ftplan.simulation.figure import STYLES, stretches
 
 Document = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ _PANELS = (
 )
 
 
-def scaling_simulation_figure(document: Document) -> Figure:
+def simulation_figure(document: Document) -> Figure:
     """Return four charts, one below the other, with a line for each mode of a simulation's document."""
     shown = list(zip(document["modes"], STYLES, strict=False))
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.api.generation.generate import generate
 from ftplan.errors import FtplanError
+from ftplan.generators.knobs import TopologyKnobs
+from ftplan.generators.presets import TOPOLOGIES
+from ftplan.generators.topology import topology as random_topology
 from ftplan.io.loading import load
+from ftplan.io.model_entries import topology_entry
 from ftplan.model.key_group_state import even_ranges
 from ftplan.model.problem import Problem
 from ftplan.model.rates import rates
@@ -43,8 +46,8 @@ class PlannedSplit:
 
 
 @dataclass(frozen=True, eq=False)
-class ScalingScene:
-    """What all modes and runs have in common.
+class ScalingJob:
+    """A job, and how its operators may be split.
 
     Attributes
     ----------
@@ -85,15 +88,15 @@ class ScalingScene:
 
 def paper_topology() -> Problem:
     """Return the topology of the paper's experiment: spouts, stateless executors, and stateful ones."""
-    document = generate("topology", like=PRESET)
+    document = topology_entry(random_topology(TopologyKnobs(**TOPOLOGIES[PRESET].knobs)))
     for operator in document["operators"][:-1]:  # the generator gives state to all that is fed
         operator.pop("key_groups", None)
         operator["state_bytes"] = 0
     return load(topology=document)
 
 
-def scene_of_topology(problem: Problem, options: ScalingSimulationOptions) -> ScalingScene:
-    """Return the scene of a job without statistics: rates and times as the topology says, or as they are assumed.
+def job_of_topology(problem: Problem, options: ScalingSimulationOptions) -> ScalingJob:
+    """Return a job without statistics: rates and times as the topology says, or as they are assumed.
 
     Raises
     ------
@@ -117,7 +120,7 @@ def scene_of_topology(problem: Problem, options: ScalingSimulationOptions) -> Sc
     if not sum(item.records_s for item in made if not item.inputs) > 0.0:
         raise FtplanError("topology: no source emits anything: give the sources rate_out above 0")
     interval = {rank: topology.operators[position].checkpoint.interval_s for rank, position in enumerate(order)}
-    return ScalingScene(
+    return ScalingJob(
         operators=tuple(made),
         split=SplitSetting(
             SETUP_S if options.setup_s is None else options.setup_s,

@@ -17,16 +17,16 @@ from ftplan.planners.scale_out.costs import technique_costs
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator
-from ftplan.simulation.scaling.job import PlannedSplit, ScalingScene, most_tasks
+from ftplan.simulation.scaling.job import PlannedSplit, ScalingJob, most_tasks
 from ftplan.simulation.scaling.load import RateCurve
 from ftplan.simulation.scaling.options import STATISTICS, STEADY, ScalingSimulationOptions
 from ftplan.simulation.scaling.setting import PARTS, SimulatedOperator, SplitSetting
 
 
-def scene_of_statistics(
+def job_of_statistics(
     prepared: PreparedScaling, figures: ScaledFigures | None, options: ScalingSimulationOptions
-) -> ScalingScene:
-    """Return the scene of a job whose load is 1 where operators get what they are sized for.
+) -> ScalingJob:
+    """Return a job whose load is 1 where operators get what they are sized for.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def scene_of_statistics(
     setting = prepared.setting
     intervals = np.broadcast_to(np.asarray(setting.interval_s, dtype=np.float64), (len(made),))
     order = list(graph.order)
-    return ScalingScene(
+    return ScalingJob(
         operators=tuple(made),
         split=SplitSetting(setting.setup_s, setting.bandwidth_mb_s * MB, delay_s=setting.delay_s),
         intervals={number[position]: float(intervals[position]) for position in order},

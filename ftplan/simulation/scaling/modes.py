@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.planners.scale_out.fuzzy_inference import FuzzyRules, scores
 from ftplan.planners.scale_out.problem import State
 from ftplan.planners.scale_out.states import Thresholds, timeline
-from ftplan.simulation.scaling.job import ScalingScene
+from ftplan.simulation.scaling.job import ScalingJob
 from ftplan.simulation.scaling.load import RateCurve, batched
 from ftplan.simulation.scaling.options import NONE, PLANNED, RESTART, STEADY, ScalingSimulationOptions
 from ftplan.simulation.scaling.setting import Detection, Ranges, RestartSetting, ScalingSetting, SplitOrder, Technique
@@ -37,35 +37,35 @@ def detection(rules: FuzzyRules, thresholds: Thresholds, options: ScalingSimulat
 
 
 def setting_of(
-    scene: ScalingScene, mode: str, given: RateCurve, detects: Detection, options: ScalingSimulationOptions,
+    job: ScalingJob, mode: str, given: RateCurve, detects: Detection, options: ScalingSimulationOptions,
     every_s: float, run: int | None,
 ) -> ScalingSetting:  # fmt: skip  # what a run differs by, each by itself
     """Return what is simulated in a mode and a run; None is the run in which all is as expected."""
     random = None if run is None else np.random.default_rng((options.seed, run))
-    technique = _techniques(scene, mode)
-    orders = () if mode in (NONE, RESTART) else _orders(scene, technique, given, options, random)
+    technique = _techniques(job, mode)
+    orders = () if mode in (NONE, RESTART) else _orders(job, technique, given, options, random)
     restart = None
     if mode == RESTART:
         at_s = options.restart_at_s
-        if not at_s and (planned := _split_at(scene, given, options)) is not None:
+        if not at_s and (planned := _split_at(job, given, options)) is not None:
             at_s = (planned,)
         restart = RestartSetting(
             options.storm_interval_s, options.storm_overhead_s, options.restart_time_s, options.reaction_s, at_s,
-            tuple(scene.planned or ()),
+            tuple(job.planned or ()),
         )  # fmt: skip
     return ScalingSetting(
-        operators=scene.operators,
-        load=batched(given, options, scene.usual_records_s, random, sum(item.parallelism for item in scene.operators)),
-        ranges=_never if mode == NONE else scene.ranges,
+        operators=job.operators,
+        load=batched(given, options, job.usual_records_s, random, sum(item.parallelism for item in job.operators)),
+        ranges=_never if mode == NONE else job.ranges,
         techniques=technique,
         until_s=given.until_s,
         every_s=every_s,
-        split=scene.split,
+        split=job.split,
         detection=detects,
         orders=orders,
         by_orders=bool(orders),
         restart=restart,
-        intervals=scene.intervals,
+        intervals=job.intervals,
     )
 
 
@@ -73,43 +73,43 @@ def _never(operator: int, parallelism: int) -> Ranges | None:
     return None
 
 
-def _techniques(scene: ScalingScene, mode: str) -> dict[int, Technique]:
+def _techniques(job: ScalingJob, mode: str) -> dict[int, Technique]:
     """Return the technique of each operator with keyed state."""
     own: dict[int, Any] = {}
-    for number, operator in enumerate(scene.operators):
+    for number, operator in enumerate(job.operators):
         if operator.key_groups:
-            planned = None if scene.planned is None or number not in scene.planned else scene.planned[number].technique
+            planned = None if job.planned is None or number not in job.planned else job.planned[number].technique
             own[number] = (planned or DEFAULT_TECHNIQUE) if mode in (PLANNED, NONE, RESTART) else mode
     return own
 
 
-def _split_at(scene: ScalingScene, given: RateCurve, options: ScalingSimulationOptions) -> float | None:
+def _split_at(job: ScalingJob, given: RateCurve, options: ScalingSimulationOptions) -> float | None:
     """Return when operators are split; None where their scores say so."""
     if options.split_at_s is not None:
         return options.split_at_s
-    steady = (options.load or scene.default_load) == STEADY
-    return AT * given.until_s if scene.planned is not None and steady else None
+    steady = (options.load or job.default_load) == STEADY
+    return AT * given.until_s if job.planned is not None and steady else None
 
 
 def _orders(
-    scene: ScalingScene, technique: dict[int, Technique], given: RateCurve, options: ScalingSimulationOptions,
+    job: ScalingJob, technique: dict[int, Technique], given: RateCurve, options: ScalingSimulationOptions,
     random: np.random.Generator | None,
 ) -> tuple[SplitOrder, ...]:  # fmt: skip
     """Return the splits at given times: those that free cores first, then the others; each prepared in time."""
-    at_s = _split_at(scene, given, options)
+    at_s = _split_at(job, given, options)
     if at_s is None:
         return ()
-    planned = scene.planned or {}
-    numbers = list(planned) or [number for number, operator in enumerate(scene.operators) if operator.scales]
+    planned = job.planned or {}
+    numbers = list(planned) or [number for number, operator in enumerate(job.operators) if operator.scales]
     ready, ends_s = {}, [at_s]
     for number in numbers:
         cost = planned[number].foretold.get(technique.get(number)) if number in planned else None
-        ready[number] = scene.split.setup_s if cost is None or cost.why_not is not None else cost.ready_s
+        ready[number] = job.split.setup_s if cost is None or cost.why_not is not None else cost.ready_s
         if number in planned and planned[number].first:
             ends_s.append(at_s + APART_S + (cost.pause_s if cost is not None and np.isfinite(cost.pause_s) else 0.0))
     orders = []
     for number in numbers:
         promote_s = at_s if number not in planned or planned[number].first else max(ends_s)
-        earlier = 0.0 if random is None else random.uniform(0.0, scene.intervals.get(number, 0.0))
+        earlier = 0.0 if random is None else random.uniform(0.0, job.intervals.get(number, 0.0))
         orders.append(SplitOrder(number, max(promote_s - ready[number] - earlier, 0.0), promote_s))
     return tuple(orders)

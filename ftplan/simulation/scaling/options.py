@@ -171,3 +171,24 @@ class ScalingSimulationOptions(Options):
         metavar="N",
     )
     seed: int = option_of(PlanOptions, "seed")
+
+
+OPTIONS = ScalingSimulationOptions
+#: What ``ftplan simulate scaling --help`` says of the command.
+HELP = """Simulate operators that are split while they run.
+
+PLAN is a scale-out, also one made by hand; - is standard input. Queues, latency, throughput and tasks over time
+show what carrying it out does, beside doing nothing and what else --mode asks for; each pause stands beside what
+formulas foretell.
+
+Without PLAN operators with keyed state get twice the tasks whenever their score says that they are bottlenecks: at
+the load of the statistics, or one that doubles again and again. Without a topology it is the job of the paper's
+experiment.
+
+Every batch of records is followed: exit code 1 where one is lost, counts twice or comes out of order.
+
+\b
+$ ftplan simulate scaling scale-out.json
+$ ftplan simulate scaling scale-out.json --mode none --mode planned --mode storm-restart --runs 20
+$ ftplan simulate scaling --load doubling --restart-at 680 --restart-at 1050 --plot scaling.svg
+"""

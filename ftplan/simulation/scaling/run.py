@@ -14,7 +14,7 @@ from ftplan.simulation.scaling.setting import ScalingSetting
 from ftplan.simulation.scaling.splits import TECHNIQUES, Techniques
 
 
-def simulate_scaling(setting: ScalingSetting, techniques: Techniques = TECHNIQUES) -> ScalingOutcome:
+def run_scaling(setting: ScalingSetting, techniques: Techniques = TECHNIQUES) -> ScalingOutcome:
     """Simulate a job under a load, with splits at given times or when detection asks for them.
 
     Queues are unbounded: what back-pressure would hold back waits before the bottleneck. An operator begins a batch

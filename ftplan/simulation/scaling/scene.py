@@ -1,4 +1,4 @@
-"""From inputs to what is simulated: a plan's job, a measured one, one of a topology, or the paper's."""
+"""From inputs to a scene: a plan's job, a measured one, one of a topology, or the paper's; and how it is watched."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
 from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
 from ftplan.planners.scale_out.states import Thresholds, check_thresholds
-from ftplan.simulation.recovery.simulate import GivenPlan
-from ftplan.simulation.scaling.job import ScalingScene, paper_topology, scene_of_topology
-from ftplan.simulation.scaling.measured_job import scene_of_statistics
+from ftplan.simulation.scaling.job import ScalingJob, job_of_topology, paper_topology
+from ftplan.simulation.scaling.measured_job import job_of_statistics
 from ftplan.simulation.scaling.options import ScalingSimulationOptions
+from ftplan.simulation.scene import GivenPlan
 
 COMMAND = "simulate scaling"
 #: Options of scale-outs that a simulation has too, and which then win over the plan's.
@@ -35,17 +35,17 @@ MEASURED = ("costs",)
 
 
 @dataclass(frozen=True, eq=False)
-class ScalingQuestion:
-    """What is simulated, and what it was read from."""
+class ScalingScene:
+    """What all modes and runs have in common: the job, how bottlenecks are found, and what it was read from."""
 
-    scene: ScalingScene
+    job: ScalingJob
     rules: FuzzyRules
     thresholds: Thresholds
     inputs: tuple[InputFile, ...]
     warnings: tuple[Warn, ...] = ()
 
 
-def question(problem: Problem, plan: Any, options: ScalingSimulationOptions) -> ScalingQuestion:
+def scene_of(problem: Problem, plan: Any, options: ScalingSimulationOptions) -> ScalingScene:
     """Return what is simulated.
 
     Raises
@@ -57,21 +57,21 @@ def question(problem: Problem, plan: Any, options: ScalingSimulationOptions) -> 
     if given.plan is not None:
         prepared = asked_of(given.plan, problem, **_instead(options))
         figures = figures_of(given.plan, prepared, numbered(given.plan, prepared.problem))
-        scene = scene_of_statistics(prepared, figures, options)
-        return _measured(problem, prepared, scene, (given.file,) if given.file is not None else ())
+        job = job_of_statistics(prepared, figures, options)
+        return _measured(problem, prepared, job, (given.file,) if given.file is not None else ())
     if problem.stats is not None:
         if problem.topology is None:
             raise FtplanError("--stats: without a topology nothing tells what feeds what: give --topology")
         prepared = prepare(problem, ScaleOutOptions.of(SCALE_OUT.command, _instead(options)))
-        return _measured(problem, prepared, scene_of_statistics(prepared, None, options), ())
+        return _measured(problem, prepared, job_of_statistics(prepared, None, options), ())
     return _unmeasured(problem, options)
 
 
 def _measured(
-    problem: Problem, prepared: PreparedScaling, scene: ScalingScene, files: tuple[InputFile, ...]
-) -> ScalingQuestion:
-    return ScalingQuestion(
-        scene,
+    problem: Problem, prepared: PreparedScaling, job: ScalingJob, files: tuple[InputFile, ...]
+) -> ScalingScene:
+    return ScalingScene(
+        job,
         prepared.rules,
         prepared.thresholds,
         (*problem.inputs, *prepared.inputs, *files),
@@ -79,22 +79,22 @@ def _measured(
     )
 
 
-def _unmeasured(problem: Problem, options: ScalingSimulationOptions) -> ScalingQuestion:
+def _unmeasured(problem: Problem, options: ScalingSimulationOptions) -> ScalingScene:
     for name in MEASURED:
         if getattr(options, name) is not None:
             raise FtplanError(f"{flag(name)}: belongs to a job with statistics: give --stats")
-    said: tuple[Warn, ...] = ()
+    paper: tuple[Warn, ...] = ()
     if problem.topology is None:
-        problem, said = paper_topology(), (Warn("PAPER_JOB", "no topology is given: the paper's job is simulated"),)
-    inputs = () if said else problem.inputs
-    usual = ScaleOutOptions(**{name: value for name, value in _instead(options).items() if name in SCORES})
-    rules, thresholds = DEFAULT_RULES, Thresholds(usual.scale_in, usual.alarming, usual.promote)
+        problem, paper = paper_topology(), (Warn("PAPER_JOB", "no topology is given: the paper's job is simulated"),)
+    inputs = () if paper else problem.inputs
+    scores = ScaleOutOptions(**{name: value for name, value in _instead(options).items() if name in SCORES})
+    rules, thresholds = DEFAULT_RULES, Thresholds(scores.scale_in, scores.alarming, scores.promote)
     if options.rules is not None:
         loaded = load_bottleneck_rules(options.rules)
         rules, inputs = loaded.value, (*inputs, loaded.input)
     check_thresholds(thresholds, reachable(rules))
-    return ScalingQuestion(
-        scene_of_topology(problem, options), rules, thresholds, inputs, (*said, *(() if said else problem.warnings))
+    return ScalingScene(
+        job_of_topology(problem, options), rules, thresholds, inputs, (*paper, *(() if paper else problem.warnings))
     )
 
 

@@ -1,25 +1,25 @@
-"""The Python face of simulated scaling: a problem and a plan, or neither; out comes what would happen."""
+"""From inputs and options to the answer of simulated scaling: each mode in all runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import PLAN, PlanSource, checked
 from ftplan.io.options.parameters import a_problem
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.simulation.registry import Report
+from ftplan.simulation.scaling.answer import ScalingSimulation, body, mode_document
+from ftplan.simulation.scaling.load import curve
+from ftplan.simulation.scaling.modes import detection, setting_of
 from ftplan.simulation.scaling.options import NONE, PLANNED, RESTART, ScalingSimulationOptions
-
-if TYPE_CHECKING:
-    from ftplan.model.plan import Plan
-    from ftplan.model.problem import Problem
-    from ftplan.simulation.scaling.answer import ScalingSimulation
+from ftplan.simulation.scaling.run import run_scaling
+from ftplan.simulation.scaling.scene import COMMAND, scene_of
+from ftplan.simulation.scene import resolution
 
 #: Modes where nobody asks for any, with a plan and without.
 WITH_PLAN, WITHOUT_PLAN = (NONE, PLANNED), (NONE, RESTART, "checkpoint", "active-backup")
-
-#: Says how far the simulation is: a sentence and a share of 1.
-Report = Callable[[str, float | None], None]
 
 
 def simulate_scaling(
@@ -45,34 +45,26 @@ def simulate_scaling(
     FtplanError
         If an option is unknown or wrong, or an input is missing or does not fit.
     """
-    from ftplan.simulation.recovery.times import resolution
-    from ftplan.simulation.scaling.answer import ScalingSimulation, body, mode_document
-    from ftplan.simulation.scaling.load import curve
-    from ftplan.simulation.scaling.modes import detection, setting_of
-    from ftplan.simulation.scaling.run import simulate_scaling as simulated
-    from ftplan.simulation.scaling.scene import COMMAND, question
-
     problem = a_problem(problem)
-    asked = ScalingSimulationOptions.of(COMMAND, options)
+    request = ScalingSimulationOptions.of(COMMAND, options)
     given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
-    modes = asked.mode or (WITHOUT_PLAN if given is None else WITH_PLAN)
+    modes = request.mode or (WITHOUT_PLAN if given is None else WITH_PLAN)
     if given is None and PLANNED in modes:
         raise FtplanError(f"--mode: {PLANNED} is as PLAN says, and none is given")
-    what = question(problem, given, asked)
-    scene = what.scene
-    over_time = curve(asked, scene.default_load, scene.usual_records_s, scene.measured)
-    every_s = resolution(over_time.until_s, asked.every_s)
-    detects = detection(what.rules, what.thresholds, asked)
+    scene = scene_of(problem, given, request)
+    job = scene.job
+    over_time = curve(request, job.default_load, job.usual_records_s, job.measured)
+    every_s = resolution(over_time.until_s, request.every_s)
+    detects = detection(scene.rules, scene.thresholds, request)
     documents = []
     for number, mode in enumerate(modes):
         outcomes = []
-        for run in range(asked.runs):
-            drawn = None if asked.runs == 1 else run
-            outcomes.append(simulated(setting_of(scene, mode, over_time, detects, asked, every_s, drawn)))
+        for run in range(request.runs):
+            drawn = None if request.runs == 1 else run
+            outcomes.append(run_scaling(setting_of(job, mode, over_time, detects, request, every_s, drawn)))
             if progress is not None:
-                share = (number * asked.runs + run + 1) / (len(modes) * asked.runs)
-                progress(f"{mode}, run {run + 1:,} of {asked.runs:,}", share)
-        documents.append(mode_document(mode, scene, outcomes))
-    return ScalingSimulation(
-        asked, body(scene, what.thresholds, over_time, every_s, asked, documents), what.inputs, what.warnings
-    )
+                share = (number * request.runs + run + 1) / (len(modes) * request.runs)
+                progress(f"{mode}, run {run + 1:,} of {request.runs:,}", share)
+        documents.append(mode_document(mode, job, outcomes))
+    contents = body(job, scene.thresholds, over_time, every_s, request, documents)
+    return ScalingSimulation(request, contents, scene.inputs, scene.warnings)

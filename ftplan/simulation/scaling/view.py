@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ftplan.planners.views import capped
-from ftplan.reports.answer import Table, cell
+from ftplan.reports.answer import Table
 from ftplan.reports.sparkline import over_time
+from ftplan.simulation.view import runs_text, seconds, spread
 
 Document = Mapping[str, Any]
 
@@ -30,8 +31,6 @@ _OVER_TIME = (
     ("throughput", "throughput, to {} a second"),
     ("executors", "tasks, to {}"),
 )
-#: Digits of times: what is beyond a millisecond is of no use to people.
-DIGITS = 3
 
 
 def tables(document: Document) -> list[Table]:
@@ -51,22 +50,13 @@ def tables(document: Document) -> list[Table]:
 
 
 def _figures(document: Document) -> Table:
-    modes, runs = document["modes"], document["runs"]
+    modes = document["modes"]
     once = (
         "every record counted once and in order" if all(mode["exactly_once"] for mode in modes) else "NOT exactly once"
     )
-    title = f"{'1 run' if runs == 1 else f'{runs:,} runs: mean (5 … 95 %)'}; {once}"
-    rows = [(text, *(_figure(mode["summary"][name]) for mode in modes)) for name, text in _FIGURES]
+    title = f"{runs_text(document['runs'])}; {once}"
+    rows = [(text, *(spread(mode["summary"][name]) for mode in modes)) for name, text in _FIGURES]
     return Table(("", *(mode["mode"] for mode in modes)), rows, title)
-
-
-def _figure(value: Document | None) -> Any:
-    if value is None:
-        return None
-    mean = round(value["mean"], DIGITS)
-    if value["high"] is None:
-        return mean
-    return f"{cell(mean)} ({cell(round(value['p5'], DIGITS))} … {cell(round(value['p95'], DIGITS))})"
 
 
 def _splits(modes: Sequence[Document]) -> Table:
@@ -76,12 +66,12 @@ def _splits(modes: Sequence[Document]) -> Table:
             item["operator"],
             item["technique"] or "no state",
             f"{item['tasks_from']} -> {item['tasks_to']}",
-            _time(item["prepared_s"]),
-            f"{_time(item['promoted_s'])}{' (late)' if item['late'] else ''}",
-            _time(item["ended_s"]),
-            None if item["predicted"] is None else _time(item["predicted"]["pause_s"]),
-            _time(item["pause_s"]),
-            _time(item["level_s"]),
+            seconds(item["prepared_s"]),
+            f"{seconds(item['promoted_s'])}{' (late)' if item['late'] else ''}",
+            seconds(item["ended_s"]),
+            None if item["predicted"] is None else seconds(item["predicted"]["pause_s"]),
+            seconds(item["pause_s"]),
+            seconds(item["level_s"]),
         )
         for mode in modes
         for item in mode["splits"]
@@ -94,7 +84,3 @@ def _splits(modes: Sequence[Document]) -> Table:
     given_up = sum(item["promoted_s"] is None for mode in modes for item in mode["splits"])
     shown = capped(columns, rows)
     return replace(shown, title=f"prepared and given up: {given_up:,}") if given_up and not shown.title else shown
-
-
-def _time(seconds: float | None) -> Any:
-    return None if seconds is None else cell(round(seconds, DIGITS))

@@ -71,3 +71,6 @@ class TentativeOutputModel(SimulationModel):
     different_sets: Index = Field(description="Different ones among them; predictions rest on each once")
     predictions: list[MeasurePredictionModel] = Field(description="How well each measure foretells accuracies")
     best: BestMeasuresModel = Field(description="The measures that foretell best")
+
+
+MODEL = TentativeOutputModel

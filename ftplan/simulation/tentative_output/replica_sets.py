@@ -80,10 +80,10 @@ def planned_sets(problem: Problem, options: TentativeOutputOptions) -> tuple[lis
     gave_up: dict[tuple[str, str], Warn] = {}
     for ratio in options.ratios or RATIOS:
         for algorithm, metric in (pair for pair in pairs if pair not in gave_up):
-            asked = problem_of[metric]
-            budget = math.floor(ratio * asked.tasks)
+            question = problem_of[metric]
+            budget = math.floor(ratio * question.tasks)
             try:
-                result = planner_of[algorithm].choose(replace(asked, budget=float(budget)), settings)
+                result = planner_of[algorithm].choose(replace(question, budget=float(budget)), settings)
             except FtplanError as error:
                 text = f"from {float(ratio):.0%} on there is nothing by {algorithm} for {metric}: {error}"
                 gave_up[algorithm, metric] = Warn("PLANNER_GAVE_UP", text)

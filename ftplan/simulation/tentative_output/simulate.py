@@ -13,7 +13,6 @@ from ftplan.io.loading import load
 from ftplan.io.options.fields import Check, checked, quoted, texts
 from ftplan.model.plan import InputFile, Warn
 from ftplan.simulation.tentative_output.answer import JudgedSet, TentativeOutput
-from ftplan.simulation.tentative_output.job import job_document, task_graph
 from ftplan.simulation.tentative_output.options import READING, TentativeOutputOptions
 from ftplan.simulation.tentative_output.outcome import accuracy
 from ftplan.simulation.tentative_output.replica_sets import (
@@ -23,7 +22,7 @@ from ftplan.simulation.tentative_output.replica_sets import (
     planned_sets,
     prepared_for,
 )
-from ftplan.simulation.tentative_output.scene import TentativeQuestion, question_of
+from ftplan.simulation.tentative_output.scene import TentativeScene, job_document, scene_of, task_graph
 
 if TYPE_CHECKING:
     from ftplan.model.topology import IntArray
@@ -68,18 +67,18 @@ def simulate_tentative_output(
     MissingExtraError
         If pyspark or pysail is not installed.
     """
-    asked, reading = _asked(options)
+    request, reading = _request(options)
     paths = [os.fspath(log) for log in ((logs,) if isinstance(logs, (str, os.PathLike)) else logs)]
-    question = question_of(asked, paths, reading)
-    planned_pairs(asked)
-    given = None if asked.replicas is None else given_set(asked.replicas, task_graph(question))
+    scene = scene_of(request, paths, reading)
+    planned_pairs(request)
+    given = None if request.replicas is None else given_set(request.replicas, task_graph(scene))
     from ftplan.spark_stats.tentative.run import started
 
-    with started(question.setting, paths, engine, master, progress) as run:
-        return _judged(run, question, asked, given, progress)
+    with started(scene.setting, paths, engine, master, progress) as run:
+        return _judged(run, scene, request, given, progress)
 
 
-def _asked(options: Mapping[str, Any]) -> tuple[TentativeOutputOptions, dict[str, Any]]:
+def _request(options: Mapping[str, Any]) -> tuple[TentativeOutputOptions, dict[str, Any]]:
     """Return the options, and how a log is read."""
     known = (*TentativeOutputOptions.options(), *READING)
     for name in options:
@@ -95,38 +94,38 @@ def _asked(options: Mapping[str, Any]) -> tuple[TentativeOutputOptions, dict[str
 
 def _judged(
     run: Started,
-    question: TentativeQuestion,
-    asked: TentativeOutputOptions,
+    scene: TentativeScene,
+    options: TentativeOutputOptions,
     given: tuple[ReplicaSet, InputFile] | None,
     progress: Callable[[str, float | None], None],
 ) -> TentativeOutput:
     """Run the query that was started: for its rates, and for all sets of replicas."""
     flows = run.query.flows()
     if not flows.outputs.any():
-        raise FtplanError(f"{question.query} puts out nothing even without failure: nothing can be lost")
-    document = job_document(question, flows)
+        raise FtplanError(f"{scene.query} puts out nothing even without failure: nothing can be lost")
+    document = job_document(scene, flows)
     problem = load(topology=document)
     prepared = prepared_for(problem)
     # remote files have no fingerprint
     files = [InputFile("log", file.path, file.sha256) for file in run.files if file.sha256 is not None]
-    said: tuple[Warn, ...] = ()
+    warnings: tuple[Warn, ...] = ()
     if given is not None:
         sets, files = [given[0]], [*files, given[1]]
     else:
         progress("planning", None)
-        sets, said = planned_sets(problem, asked)
-    accuracies = accuracy(_kept(run.query, question, prepared, sets), flows.outputs)
+        sets, warnings = planned_sets(problem, options)
+    accuracies = accuracy(_kept(run.query, scene, prepared, sets), flows.outputs)
     judged = tuple(_with_measures(prepared, item, float(part)) for item, part in zip(sets, accuracies, strict=True))
-    said += _said(judged)
+    warnings += _warnings(judged)
     totals = {"windows": len(flows.outputs), "outputs": int(flows.outputs.sum()), "seconds": flows.seconds}
-    return TentativeOutput(question.query, asked, document, totals, judged, tuple(files), said, run.engine)
+    return TentativeOutput(scene.query, options, document, totals, judged, tuple(files), warnings, run.engine)
 
 
 def _kept(
-    query: TentativeQuery, question: TentativeQuestion, prepared: PreparedReplication, sets: Sequence[ReplicaSet]
+    query: TentativeQuery, scene: TentativeScene, prepared: PreparedReplication, sets: Sequence[ReplicaSet]
 ) -> IntArray:
     """Return how many entries each set of replicas keeps in each window, shape (sets, windows), from one run."""
-    shape, graph = question.shape, prepared.graph
+    shape, graph = scene.shape, prepared.graph
     lanes: list[Mapping[str, Any]] = []
     for item in sets:
         by_operator = {name: item.replicated[graph.slice_of(graph.topology.position[name])] for name in shape.operators}
@@ -155,8 +154,8 @@ def _with_measures(prepared: PreparedReplication, item: ReplicaSet, part: float)
     )
 
 
-def _said(judged: Sequence[JudgedSet]) -> tuple[Warn, ...]:
-    """Warn where nothing can be said of ranks."""
+def _warnings(judged: Sequence[JudgedSet]) -> tuple[Warn, ...]:
+    """Warn where nothing can be warnings of ranks."""
     if len(judged) > 1 and len({item.accuracy for item in judged}) == 1:
         text = f"all sets of replicas have an accuracy of {judged[0].accuracy:.3g}: ranks say nothing"
         return (Warn("ACCURACY_CONSTANT", f"{text}; give other --ratios"),)

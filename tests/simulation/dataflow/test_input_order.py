@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.simulation.dataflow.input_order import Arrival, InputOrder, RepairedOrder
-from ftplan.simulation.dataflow.message import Barrier, Message, Records
+from ftplan.simulation.dataflow.input_order import Arrival, Barrier, InputOrder, Message, Records, RepairedOrder
 from tests.simulation.oracles.printed_order import PrintedOrder
 
 

@@ -141,9 +141,7 @@ class ForgetsBuffers(MigrationProtocol):
 
 def test_a_broken_protocol_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = {**PROTOCOLS, "cpa": ForgetsBuffers}
-    monkeypatch.setattr(
-        "ftplan.simulation.migration.messages.simulate_moves", partial(simulate.simulate_moves, protocols=broken)
-    )
+    monkeypatch.setattr("ftplan.simulation.migration.simulate.run_moves", partial(simulate.run_moves, protocols=broken))
     answer = simulated(by_hand(*MOVES[:2], phases=[0, 0]))
     assert not answer.body["exactly_once"]
     assert [item["exactly_once"] for item in answer.body["moves"]] == [False, True]
@@ -163,8 +161,8 @@ class NeverEnds(CpalMigration):
 
 def test_a_move_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "ftplan.simulation.migration.messages.simulate_moves",
-        partial(simulate.simulate_moves, protocols={**PROTOCOLS, "cpal": NeverEnds}),
+        "ftplan.simulation.migration.simulate.run_moves",
+        partial(simulate.run_moves, protocols={**PROTOCOLS, "cpal": NeverEnds}),
     )
     answer = simulated(by_hand(MOVES[1]), messages=10)
     assert answer.body["moves"][0]["simulated"]["completion_s"] is None

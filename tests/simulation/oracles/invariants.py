@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from ftplan.simulation.dataflow.audit import failure_free
+from ftplan.simulation.dataflow.input_order import Barrier, Identity, Records
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.ledger import TaskHistory
-from ftplan.simulation.dataflow.message import Barrier, Identity, Records
 from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
 

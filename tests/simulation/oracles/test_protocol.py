@@ -11,9 +11,8 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from ftplan.simulation.dataflow.input_order import InputOrderFactory, RepairedOrder
+from ftplan.simulation.dataflow.input_order import LOG, Barrier, InputOrderFactory, Records, RepairedOrder
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.message import LOG, Barrier, Records
 from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
 from tests.simulation.jobs import job, jobs

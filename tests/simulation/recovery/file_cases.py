@@ -7,7 +7,7 @@ from typing import Any
 
 import ftplan
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
-from ftplan.simulation.recovery.scene import Scene, scene_of
+from ftplan.simulation.recovery.scene import RecoveryScene, scene_of
 
 TOPOLOGY: dict[str, Any] = {
     "format": "ftplan/topology",
@@ -60,7 +60,7 @@ def options(**asked: Any) -> RecoverySimulationOptions:
     return RecoverySimulationOptions.of("simulate recovery", {**QUICK, **asked})
 
 
-def scene(plan: ftplan.Plan | None = None, given: ftplan.Problem | None = None, **asked: Any) -> Scene:
+def scene(plan: ftplan.Plan | None = None, given: ftplan.Problem | None = None, **asked: Any) -> RecoveryScene:
     return scene_of(given or problem(), plan, options(**asked))
 
 

@@ -12,7 +12,7 @@ from scipy.stats import kstest
 
 from ftplan.model.cluster import Node
 from ftplan.model.failure import Arrival, planned_times
-from ftplan.simulation.recovery.draws import arrival_times, checkpoint_age_s, uniform
+from ftplan.simulation.recovery.contenders import arrival_times, checkpoint_age_s, uniform
 
 ALIKE = tuple(Arrival((120.0, 360.0), Node(f"r{i}", 4.0)) for i in (10, 2, 1))
 

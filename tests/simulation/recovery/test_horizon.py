@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ftplan
-from ftplan.simulation.recovery import horizon
+from ftplan.simulation.recovery import simulate
 from tests.simulation.recovery.file_cases import FAILURE, QUICK, problem
 
 OPEN: dict[str, Any] = {**QUICK, "until_s": None, "max_cpu": 0.95, "every_s": 10.0}
@@ -34,7 +34,7 @@ def test_goes_on_until_the_last_query_is_back() -> None:
     answer = simulated(LATE)
     last_s = answer.recoveries[0]["summary"]["last_back_s"]["mean"]
     assert not not_back(answer)
-    assert 720.0 < last_s + horizon.REST_S <= answer.until_s < last_s + horizon.REST_S + 60.0
+    assert 720.0 < last_s + simulate.REST_S <= answer.until_s < last_s + simulate.REST_S + 60.0
     told = simulated(LATE, until_s=answer.until_s).to_dict()
     assert told | {"options": None} == answer.to_dict() | {"options": None}
 

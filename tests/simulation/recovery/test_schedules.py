@@ -12,8 +12,7 @@ import ftplan
 from ftplan.errors import FtplanError
 from ftplan.planners.given_plan import a_plan
 from ftplan.planners.registry import rows
-from ftplan.simulation.recovery.contenders import Contender, setting_of
-from ftplan.simulation.recovery.draws import arrival_times
+from ftplan.simulation.recovery.contenders import Contender, arrival_times, setting_of
 from ftplan.simulation.recovery.schedules import GivenSchedule, planned, starts
 from tests.simulation.recovery.file_cases import (
     CLUSTER,

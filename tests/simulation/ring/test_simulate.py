@@ -13,8 +13,8 @@ from ftplan.errors import FtplanError
 from ftplan.model.problem import Problem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.document import load_simulation
+from ftplan.simulation.ring.layout import cut
 from ftplan.simulation.ring.options import RingSimulationOptions
-from ftplan.simulation.ring.pieces import cut
 from ftplan.simulation.ring.scene import scene_of
 
 Document = dict[str, Any]

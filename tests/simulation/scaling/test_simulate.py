@@ -20,7 +20,7 @@ from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator,
 from ftplan.simulation.document import load_simulation
 from ftplan.simulation.scaling.load import RateCurve, batched, curve
 from ftplan.simulation.scaling.options import ScalingSimulationOptions
-from ftplan.simulation.scaling.run import simulate_scaling
+from ftplan.simulation.scaling.run import run_scaling
 from ftplan.simulation.scaling.setting import SplitSetting, Technique
 from tests.planners.scale_out import cases
 from tests.simulation.scaling.cases import even_use, keyed, split_once, steady
@@ -110,7 +110,7 @@ def test_formulas_foretell_the_pause_of_an_operator_without_backlog(technique: T
         technique, operator, load=steady(160.0, 0.1), prepare_s=60.0 - cost.ready_s, promote_s=60.0,
         setting=SplitSetting(5.0, 1.0 * MB, 30.0, 0.001),
     )  # fmt: skip
-    outcome = simulate_scaling(replace(simulated, until_s=160.0))
+    outcome = run_scaling(replace(simulated, until_s=160.0))
     (split,) = outcome.splits
     assert split.pause_s is not None
     assert split.level_s is not None

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
-from ftplan.simulation.migration.adaptation.setting import AdaptationTrace
-from ftplan.simulation.statistics import figure
+from ftplan.simulation.answer import figure
+from ftplan.simulation.migration.adaptation.setting import AdaptationOutcome
 
 #: Sums over all periods.
 TOTALS = (
@@ -41,7 +41,7 @@ OVER_TIME = (
 )
 
 
-def adaptation_document(allocation: str, preferred: bool, runs: Sequence[AdaptationTrace]) -> dict[str, Any]:
+def adaptation_document(allocation: str, preferred: bool, runs: Sequence[AdaptationOutcome]) -> dict[str, Any]:
     """Return what all runs with an allocation say together; lists are means over the runs."""
     summary = {name: figure(np.array([run.total(name) for run in runs])) for name in TOTALS}
     for name in SHARES:
@@ -58,7 +58,7 @@ def adaptation_document(allocation: str, preferred: bool, runs: Sequence[Adaptat
     }
 
 
-def _over_time(name: str, runs: Sequence[AdaptationTrace]) -> list[float]:
+def _over_time(name: str, runs: Sequence[AdaptationOutcome]) -> list[float]:
     """Return the mean over the runs of a figure in each period."""
     values: list[float] = np.array([[getattr(p, name) for p in run.periods] for run in runs]).mean(axis=0).tolist()
     return values

@@ -18,15 +18,15 @@ from ftplan.planners.rebalance.effects import places_after, surviving_copies
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS, migration_costs
 from ftplan.planners.rebalance.problem import Migration, RebalanceProblem
 from ftplan.simulation.migration.adaptation.setting import (
+    AdaptationOutcome,
     AdaptationPolicy,
-    AdaptationTrace,
     CopyPlaces,
     LoadTrace,
     PeriodFigures,
 )
 
 
-def adapted(problem: RebalanceProblem, trace: LoadTrace, policy: AdaptationPolicy) -> AdaptationTrace:
+def run_adaptation(problem: RebalanceProblem, trace: LoadTrace, policy: AdaptationPolicy) -> AdaptationOutcome:
     """Return what an adaptation does over a trace that begins with the places and copies of a problem.
 
     At the begin of each period upkeep may move copies. Then the load of the period is seen; where it is above the
@@ -58,7 +58,7 @@ def adapted(problem: RebalanceProblem, trace: LoadTrace, policy: AdaptationPolic
         place = places_after(now, moves)
         periods.append(_figures(now, overloaded, moves, now.loads(place), came + new))
         problem = replace(problem, home=place, copies=copies)
-    return AdaptationTrace(tuple(periods), problem.home, problem.copies)
+    return AdaptationOutcome(tuple(periods), problem.home, problem.copies)
 
 
 def overloaded_nodes(problem: RebalanceProblem, load: FloatArray) -> BoolArray:

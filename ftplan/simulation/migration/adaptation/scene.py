@@ -1,16 +1,14 @@
-"""Adaptation over the load of the statistics: for each allocation of checkpoints, and each preference of targets."""
+"""What all runs of an adaptation have in common: the load of the statistics by period, and how copies are allocated."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ftplan.costs.option import recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
@@ -18,85 +16,22 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
-from ftplan.planners.budget import now
 from ftplan.planners.rebalance.algorithms.new_copies import new_copies
 from ftplan.planners.rebalance.algorithms.pairing import paired
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
 from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem
-from ftplan.simulation.migration.adaptation.allocations import TECHNIQUES, Allocator, Technique
-from ftplan.simulation.migration.adaptation.answer import adaptation_document
-from ftplan.simulation.migration.adaptation.run import adapted
-from ftplan.simulation.migration.adaptation.setting import AdaptationPolicy, AdaptationTrace, LoadTrace
-from ftplan.simulation.migration.answer import MigrationSimulation
+from ftplan.simulation.migration.adaptation.allocations import Allocator, Technique
+from ftplan.simulation.migration.adaptation.run import run_adaptation
+from ftplan.simulation.migration.adaptation.setting import AdaptationOutcome, AdaptationPolicy, LoadTrace
 from ftplan.simulation.migration.options import MigrationSimulationOptions
 
-Report = Callable[[str, float | None], None]
 #: Seconds that one allocation may take.
 PLANNING_S = 60.0
 
 
-def simulate_trace(
-    problem: Problem, plan: Any, options: MigrationSimulationOptions, progress: Report | None
-) -> MigrationSimulation:
-    """Simulate the adaptation of each period, with each allocation and preference.
-
-    Checkpoints are planned on the first part of the windows; key groups begin where the cluster has them. Random
-    allocations are drawn ``runs`` times.
-
-    Raises
-    ------
-    FtplanError
-        If a plan is given, an input is missing or does not fit, or there is no window to plan on or to simulate.
-    """
-    if plan is not None:
-        raise FtplanError("--level trace simulates adaptation over the statistics: leave out the plan")
-    scene = trace_scene(problem, options)
-    adaptations, cut = _adaptations(scene, progress)
-    idle = adapted(scene.prepared.problem, scene.trace, AdaptationPolicy(lambda _: ()))
-    body = {
-        "periods": len(scene.trace.loads),
-        "period_s": scene.trace.period_s,
-        "planned_on_s": scene.planned * scene.allocator.series.window_s,
-        "without_adaptation": {
-            "overloaded_nodes": int(idle.total("overloaded_before")),
-            "excess_load": idle.total("excess_before"),
-        },
-        "adaptations": adaptations,
-    }
-    inputs = (*(item for item in problem.inputs if item.role != "failure"), *scene.prepared.inputs)
-    paths = {item.role: item.path for item in inputs}
-    options = replace(options, costs=recorded_costs(options.costs, paths.get("costs")))
-    return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys((*scene.warnings, *cut))))
-
-
-def _adaptations(scene: TraceScene, progress: Report | None) -> tuple[list[dict[str, Any]], list[Warn]]:
-    """Return each allocation with each preference, and which runs the time limit left out; one run is always there."""
-    options = scene.options
-    ends = math.inf if options.time_limit_s is None else now() + options.time_limit_s
-    cells = [(name, prefer) for name in options.allocations for prefer in options.preferences]
-    adaptations: list[dict[str, Any]] = []
-    cut = []
-    for number, (name, prefer) in enumerate(cells):
-        technique, runs = TECHNIQUES[name], list[AdaptationTrace]()
-        wanted = options.runs if technique.random else 1
-        for seed in range(wanted):
-            if (runs or adaptations) and now() > ends:
-                break
-            if progress is not None:
-                progress(f"{name}, run {seed + 1}", number / len(cells))
-            runs.append(scene.run(technique, prefer, options.seed + seed))
-        if len(runs) < wanted:
-            how = "preferred" if prefer else "not preferred"
-            text = f"{name}, hosts of copies {how}: the time limit left out {wanted - len(runs):,} of {wanted:,} runs"
-            cut.append(Warn("RUNS_CUT", text))
-        if runs:
-            adaptations.append(adaptation_document(name, prefer, runs))
-    return adaptations, cut
-
-
 @dataclass(frozen=True, eq=False)
-class TraceScene:
+class AdaptationScene:
     """What all runs have in common.
 
     Attributes
@@ -116,7 +51,7 @@ class TraceScene:
     every: int
     warnings: tuple[Warn, ...]
 
-    def run(self, technique: Technique, prefer: bool, seed: int) -> AdaptationTrace:
+    def run(self, technique: Technique, prefer: bool, seed: int) -> AdaptationOutcome:
         """Return one adaptation with an allocation of a technique."""
         start = self.prepared.problem
         start = replace(start, copies=self.allocator.copies(technique, start, self.planned, seed))
@@ -127,10 +62,10 @@ class TraceScene:
             )
         policy = AdaptationPolicy(partial(paired, prefer=prefer), upkeep, _renewed)
         setting = self.trace.setting._replace(full=technique.full)
-        return adapted(start, self.trace._replace(setting=setting), policy)
+        return run_adaptation(start, self.trace._replace(setting=setting), policy)
 
 
-def trace_scene(problem: Problem, options: MigrationSimulationOptions) -> TraceScene:
+def scene_of(problem: Problem, options: MigrationSimulationOptions) -> AdaptationScene:
     """Return what all runs have in common.
 
     Raises
@@ -155,7 +90,7 @@ def trace_scene(problem: Problem, options: MigrationSimulationOptions) -> TraceS
         prepared.setting,
     )
     settings = _allocation_options(options, prepared.capacity_per_core)
-    return TraceScene(
+    return AdaptationScene(
         options,
         prepared,
         Allocator(prepared.topology, prepared.cluster, series, settings),

@@ -99,7 +99,7 @@ class PeriodFigures(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AdaptationTrace:
+class AdaptationOutcome:
     """The periods of an adaptation, and where key groups (K,) and their copies are after the last one."""
 
     periods: tuple[PeriodFigures, ...]

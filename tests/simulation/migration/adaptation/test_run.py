@@ -15,7 +15,7 @@ from ftplan.planners.rebalance.algorithms.new_copies import new_copies
 from ftplan.planners.rebalance.algorithms.pairing import paired
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem
-from ftplan.simulation.migration.adaptation.run import adapted
+from ftplan.simulation.migration.adaptation.run import run_adaptation
 from ftplan.simulation.migration.adaptation.setting import AdaptationPolicy
 from tests.simulation.migration.cases import SETTING, problem, relieve, trace
 
@@ -29,7 +29,7 @@ def nothing(now: RebalanceProblem) -> list[Migration]:
 
 def test_without_overload_nothing_is_asked_and_nothing_moves() -> None:
     start = problem([0, 0, 1], [[1], [2], [0]], [10.0, 10.0, 10.0])
-    done = adapted(start, trace([5, 5, 5], [10, 0, 10]), AdaptationPolicy(nothing))
+    done = run_adaptation(start, trace([5, 5, 5], [10, 0, 10]), AdaptationPolicy(nothing))
     assert done.total("moves") == done.total("overloaded_before") == done.total("wanted") == 0
     assert (done.place.tolist(), done.copies) == ([0, 0, 1], start.copies)
     assert done.assisted_share is None
@@ -38,7 +38,7 @@ def test_without_overload_nothing_is_asked_and_nothing_moves() -> None:
 
 def test_an_assisted_move_swaps_and_the_way_back_is_assisted_again() -> None:
     start = problem([0, 0, 1], [[1], [1], [0]], [10.0, 10.0])
-    done = adapted(start, trace([8, 4, 1], [4, 4, 8]), POLICY)
+    done = run_adaptation(start, trace([8, 4, 1], [4, 4, 8]), POLICY)
     first, second = done.periods
     # 12 on n0: group 0 (8) goes to n1 with 1, where its copy lies. Both copies of n0's groups would have fitted there.
     assert (first.overloaded_before, first.overloaded_after, first.excess_before) == (1, 0, 2.0)
@@ -54,7 +54,7 @@ def test_an_assisted_move_swaps_and_the_way_back_is_assisted_again() -> None:
 
 def test_a_direct_move_leaves_its_fresh_copy_at_the_old_host() -> None:
     start = problem([0, 0, 1], [[1], [1], [0]], [10.0, 10.0, 10.0])
-    done = adapted(start, trace([8, 4, 7], [0, 0, 0]), POLICY)
+    done = run_adaptation(start, trace([8, 4, 7], [0, 0, 0]), POLICY)
     (period, _) = done.periods
     # n1 has no room for 8: group 0 goes to n2, 4 MB at 1 MB/s. The copy of group 1 (4) could not be used either.
     assert (period.wanted, period.usable, period.moves, period.assisted) == (2, 0, 1, 0)
@@ -66,14 +66,14 @@ def test_a_direct_move_leaves_its_fresh_copy_at_the_old_host() -> None:
 
 def test_without_preference_it_goes_to_most_room() -> None:
     start = problem([0, 0, 1], [[1], [1], [0]], [10.0, 10.0, 10.0])
-    done = adapted(start, trace([8, 4, 1]), AdaptationPolicy(partial(relieve, prefer=False)))
+    done = run_adaptation(start, trace([8, 4, 1]), AdaptationPolicy(partial(relieve, prefer=False)))
     assert (done.place.tolist(), done.assisted_share, done.usable_share) == ([2, 0, 1], 0.0, 1.0)
 
 
 def test_lazy_moves_count_as_assisted() -> None:
     start = problem([0, 0, 1], [[1], [1], [0]], [10.0, 10.0, 10.0], protocols=("cpa", "lazy", "direct"))
     full = SETTING._replace(full=True, restart_s=2.0)
-    done = adapted(start, trace([8, 4, 7], setting=full), POLICY)
+    done = run_adaptation(start, trace([8, 4, 7], setting=full), POLICY)
     (period,) = done.periods
     assert (period.assisted, period.bytes, done.copies[0]) == (1, 0.0, (0,))
     # The next checkpoint comes within 10 s and takes 4 s to store; 2 s of restart and 4 s of input are caught up with.
@@ -83,7 +83,7 @@ def test_lazy_moves_count_as_assisted() -> None:
 
 def test_what_does_not_fit_anywhere_stays() -> None:
     start = problem([0, 1], [[1], [0]], [10.0, 10.0])
-    (period,) = adapted(start, trace([12, 0]), POLICY).periods
+    (period,) = run_adaptation(start, trace([12, 0]), POLICY).periods
     assert (period.overloaded_before, period.overloaded_after, period.excess_after, period.moves) == (1, 1, 2.0, 0)
 
 
@@ -96,7 +96,7 @@ def test_upkeep_moves_copies_before_the_load_is_seen() -> None:
         return [(1,), *now.copies[1:]] if number == 0 else now.copies
 
     policy = AdaptationPolicy(partial(relieve, prefer=True), upkeep)
-    done = adapted(start, trace([8, 4, 2], [1, 1, 1]), policy)
+    done = run_adaptation(start, trace([8, 4, 2], [1, 1, 1]), policy)
     assert asked == [(0, [0, 0, 1]), (1, [1, 0, 1])]
     assert done.periods[0].assisted == 1
     assert [(p.copies_moved, p.copy_bytes) for p in done.periods] == [(1, STATE), (0, 0.0)]
@@ -107,7 +107,7 @@ def test_upkeep_moves_copies_before_the_load_is_seen() -> None:
 def test_upkeep_that_breaks_the_rules_is_a_fault(wrong: list[tuple[int, ...]]) -> None:
     start = problem([0, 0], [[1], [2]], [10.0, 10.0, 10.0])
     with pytest.raises(ValueError, match="upkeep"):
-        adapted(start, trace([1, 1]), AdaptationPolicy(relieve, lambda _, now: wrong))
+        run_adaptation(start, trace([1, 1]), AdaptationPolicy(relieve, lambda _, now: wrong))
 
 
 @pytest.mark.parametrize(
@@ -122,16 +122,16 @@ def test_upkeep_that_breaks_the_rules_is_a_fault(wrong: list[tuple[int, ...]]) -
 def test_a_move_that_cannot_be_is_a_fault(moves: list[Migration]) -> None:
     start = problem([0, 0], [[1], [2]], [10.0, 10.0, 10.0])
     with pytest.raises(ValueError, match="key group op/0"):
-        adapted(start, trace([8, 8]), AdaptationPolicy(lambda now: moves))
+        run_adaptation(start, trace([8, 8]), AdaptationPolicy(lambda now: moves))
 
 
 def test_a_copy_that_a_move_takes_away_is_made_anew() -> None:
     keeps = np.array([False, True, True])  # the old host cannot keep the fresh copy
     start = problem([0, 0], [[1], [1]], [10.0, 10.0, 10.0], keeps=keeps)
-    alone = adapted(start, trace([8, 8]), POLICY)
+    alone = run_adaptation(start, trace([8, 8]), POLICY)
     assert alone.copies == ((), (1,))
     policy = AdaptationPolicy(relieve, renew=lambda now, moves: [NewCopy(moves[0].group, 1, 2)])
-    done = adapted(start, trace([8, 8]), policy)
+    done = run_adaptation(start, trace([8, 8]), policy)
     assert done.copies == ((2,), (1,))
     assert (done.total("copies_moved"), done.total("copy_bytes")) == (1, STATE)
 
@@ -152,7 +152,7 @@ def cases(draw: Any) -> tuple[RebalanceProblem, list[list[int]], bool]:
 @given(cases())
 def test_it_is_what_an_independent_replay_says(case: tuple[RebalanceProblem, list[list[int]], bool]) -> None:
     start, loads, prefer = case
-    done = adapted(start, trace(*loads), AdaptationPolicy(partial(relieve, prefer=prefer)))
+    done = run_adaptation(start, trace(*loads), AdaptationPolicy(partial(relieve, prefer=prefer)))
     replayed = Replay(start)
     for load, period in zip(loads, done.periods, strict=True):
         before = replayed.overloaded(load)
@@ -172,7 +172,7 @@ def test_it_is_what_an_independent_replay_says(case: tuple[RebalanceProblem, lis
 def test_pairing_only_ever_relieves(case: tuple[RebalanceProblem, list[list[int]], bool]) -> None:
     start, loads, prefer = case
     policy = AdaptationPolicy(partial(paired, prefer=prefer), renew=lambda now, moves: new_copies(now, moves).made)
-    done = adapted(start, trace(*loads), policy)
+    done = run_adaptation(start, trace(*loads), policy)
     for period in done.periods:
         assert period.overloaded_after <= period.overloaded_before
         assert period.excess_after <= period.excess_before

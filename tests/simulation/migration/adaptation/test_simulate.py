@@ -17,8 +17,8 @@ from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.simulation.document import load_simulation
 from ftplan.simulation.migration.adaptation.allocations import TECHNIQUES
-from ftplan.simulation.migration.adaptation.run import adapted
-from ftplan.simulation.migration.adaptation.scene import TraceScene, trace_scene
+from ftplan.simulation.migration.adaptation.run import run_adaptation
+from ftplan.simulation.migration.adaptation.scene import AdaptationScene, scene_of
 from ftplan.simulation.migration.adaptation.setting import AdaptationPolicy
 from ftplan.simulation.migration.options import ALLOCATIONS, MigrationSimulationOptions
 from tests.simulation.migration.adaptation.file_cases import AT_THE_CEILING, MB, against_each_other, day, job
@@ -29,8 +29,8 @@ def simulated(problem: ftplan.Problem, **options: Any) -> dict[str, Any]:
     return document
 
 
-def scene(problem: ftplan.Problem, **options: Any) -> TraceScene:
-    return trace_scene(problem, MigrationSimulationOptions.of("simulate migration", options))
+def scene(problem: ftplan.Problem, **options: Any) -> AdaptationScene:
+    return scene_of(problem, MigrationSimulationOptions.of("simulate migration", options))
 
 
 def of(document: dict[str, Any], allocation: str, preferred: bool = True) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def test_without_moves_usable_copies_are_those_of_the_score(name: str) -> None:
     seen = scene(problem)
     start = seen.prepared.problem
     copies = seen.allocator.copies(TECHNIQUES[name], start, seen.planned, seed=5)
-    still = adapted(replace(start, copies=copies), seen.trace, AdaptationPolicy(lambda _: ()))
+    still = run_adaptation(replace(start, copies=copies), seen.trace, AdaptationPolicy(lambda _: ()))
     later = replace(seen.prepared.series, loads=seen.prepared.series.loads[seen.planned :])
     assignments = [
         {
