@@ -1,12 +1,15 @@
-"""The log that a source reads: it survives failures, and is kept since the last complete checkpoint."""
+"""What survives failures: the logs that sources read, kept since the last complete checkpoint, and snapshots of tasks.
+
+Snapshots of all tasks make a checkpoint of the whole job ([SuZhouTR], section 4.1).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ftplan.simulation.dataflow.input_order import LOG, Arrival, Message, Records
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions
+from ftplan.simulation.dataflow.streams import LOG, Arrival, Message, Records
 from ftplan.simulation.dataflow.task_state import TaskState
 
 

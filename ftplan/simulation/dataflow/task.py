@@ -8,8 +8,7 @@ from typing import Protocol
 
 from simpy import Event
 
-from ftplan.simulation.dataflow.input_order import Barrier, InputOrder, Message, Records
-from ftplan.simulation.dataflow.stream import OutputBuffer
+from ftplan.simulation.dataflow.streams import Barrier, InputOrder, Message, OutputBuffer, Records
 from ftplan.simulation.dataflow.task_state import TaskRole, TaskState
 from ftplan.simulation.engine.processor import Processor, WorkItem
 

@@ -1,4 +1,4 @@
-"""Queues that count what goes through them, so that nothing gets lost unseen."""
+"""Arrivals and the times between them, and queues that count what goes through them: nothing gets lost unseen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulated migrations as documents."""
+"""Simulated migrations as documents: the moves of a plan, message by message, or adaptation over time."""
 
 from __future__ import annotations
 

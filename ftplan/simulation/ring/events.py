@@ -1,4 +1,4 @@
-"""What happens to a simulated ring: nodes that fail or leave, and load that grows."""
+"""What happens to a simulated ring when: nodes that fail or leave, load that grows, the end of the input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions that are simulated together: a ring of many key groups is followed in pieces of its arcs."""
+"""The nodes of a simulated ring, those that may join it, and the pieces of its arcs in which positions are followed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job that is simulated, and how its operators may be split: from a plan, from statistics, or from a topology."""
+"""The job that is simulated, and how its operators may be split; here from a topology, or as in the paper."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ftplan.simulation.dataflow.input_order import Barrier
 from ftplan.simulation.dataflow.storage import SourceInput, SourceLog
+from ftplan.simulation.dataflow.streams import Barrier
 from tests.simulation.dataflow.cases import job
 
 

@@ -1,4 +1,9 @@
-"""Order-preserving input ([SuZhouTR], algorithm 1, repaired): batches, streams in a fixed order, no record twice."""
+"""Streams: what travels on them, what is kept of it, and in which order a task takes its input.
+
+Records are numbered one after another on each stream, with barriers between batches. What a task has sent to another
+one is kept in an output buffer ([SuZhouTR], section 4.2). Input is put in order ([SuZhouTR], algorithm 1, repaired):
+batches, streams in a fixed order, no record twice.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,12 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple, Protocol
 
+from simpy import Environment
+
+from ftplan.simulation.engine.network import Link
+
 #: Which record it is: the same whenever a deterministic task makes it from the same records in the same order.
 Identity = Hashable
-
 #: "Stream" of the records that a source reads from its log.
 LOG = -1
 
@@ -68,6 +76,73 @@ class InputOrder(Protocol):
 
     def queued(self, stream: int) -> int:
         """Return how many records of a stream are queued."""
+
+
+class OutputBuffer:
+    """Messages of one stream, first in first out; trimmed from the oldest batch on."""
+
+    def __init__(self) -> None:
+        self._messages: deque[Message] = deque()
+
+    @property
+    def records(self) -> int:
+        """Records kept."""
+        return sum(message.size for message in self._messages if isinstance(message, Records))
+
+    def keep(self, message: Message) -> None:
+        """Keep a message that follows those kept."""
+        self._messages.append(message)
+
+    def since(self, batch: int) -> list[Message]:
+        """Return what is kept of a batch and those after it, in order."""
+        return [message for message in self._messages if message.batch >= batch]
+
+    def trim(self, batch: int) -> None:
+        """Forget what lies before a batch."""
+        while self._messages and self._messages[0].batch < batch:
+            self._messages.popleft()
+
+    def keep_until(self, batch: int) -> None:
+        """Forget a batch and those after it."""
+        while self._messages and self._messages[-1].batch >= batch:
+            self._messages.pop()
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._messages.clear()
+
+
+class Stream:
+    """A stream between two tasks.
+
+    Attributes
+    ----------
+    lost, duplicate, processed
+        Records so far, other than those lost under way; see ``StreamLedger``.
+    """
+
+    def __init__(self, env: Environment, delay_s: float, deliver: Callable[[Message], object]) -> None:
+        self.link = Link(env, delay_s, deliver)
+        self.lost = self.duplicate = self.processed = 0
+
+    @property
+    def sent(self) -> int:
+        """Records sent."""
+        return int(self.link.sent)
+
+    def send(self, message: Message) -> None:
+        """Send a message."""
+        self.link.send(message, message.size if isinstance(message, Records) else 0)
+
+    def cut(self, queued: int) -> None:
+        """Lose what is under way, and what is queued at the receiver."""
+        self.link.cut()
+        self.lost += queued
+
+    def arrive(self, arrival: Arrival) -> None:
+        """Note what became of records that arrived."""
+        self.lost += arrival.early
+        self.duplicate += arrival.duplicate
 
 
 #: Makes a task's input: last number that its state holds of each input stream, and batches that it holds.

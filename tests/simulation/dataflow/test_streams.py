@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.simulation.dataflow.input_order import Arrival, Barrier, InputOrder, Message, Records, RepairedOrder
+from ftplan.simulation.dataflow.streams import Arrival, Barrier, InputOrder, Message, Records, RepairedOrder
 from tests.simulation.oracles.printed_order import PrintedOrder
 
 
