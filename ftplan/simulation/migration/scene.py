@@ -26,7 +26,7 @@ LONGEST = 20
 
 
 class PlannedMove(NamedTuple):
-    """A move of a plan, what formulas foretell of it in its phase, and how it is simulated.
+    """A move of a plan, what formulas predict of it in its phase, and how it is simulated.
 
     ``bundle`` records go as one message.
     """
@@ -69,9 +69,9 @@ def planned_moves(
     problem, setting = prepared.problem, _columns(prepared.setting, len(prepared.problem.home))
     for move in rebalance.moves:
         _check(prepared, move)
-    foretold = phase_figures(problem, rebalance.phases)
+    predicted = phase_figures(problem, rebalance.phases)
     phases = []
-    for number, (moves, figures) in enumerate(zip(rebalance.phases, foretold, strict=True)):
+    for number, (moves, figures) in enumerate(zip(rebalance.phases, predicted, strict=True)):
         ends = (figures.end_s - figures.begin_s).tolist()
         planned = []
         for move, pause_s, end_s in zip(moves, figures.pause_s.tolist(), ends, strict=True):
@@ -81,7 +81,7 @@ def planned_moves(
             source = int(problem.home[move.group])
             planned.append(PlannedMove(number, move, source, pause_s, end_s, upstreams, bundle))
         phases.append(tuple(planned))
-    durations = tuple(figures.duration_s for figures in foretold)
+    durations = tuple(figures.duration_s for figures in predicted)
     return PlannedMoves(tuple(phases), durations, problem.limits.phase_overhead_s, setting, fixed_age, messages, seed)
 
 
@@ -99,7 +99,7 @@ def move_settings(moves: PlannedMoves, phase: Sequence[PlannedMove], run: int | 
     Parameters
     ----------
     run
-        Whose random numbers are drawn; None: all takes what is foretold, where the next checkpoint is one that only
+        Whose random numbers are drawn; None: all takes what is predicted, where the next checkpoint is one that only
         lazy moves wait for, a whole interval.
     """
     return [_setting(moves, item, run) for item in phase]

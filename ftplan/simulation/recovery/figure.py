@@ -35,8 +35,8 @@ def simulation_figure(document: Document) -> Figure:
 
     key = tuple((f"line:{style}", "", _name(item)) for item, style in shown)
     left_out = len(document["recoveries"]) - len(shown)
-    said = "Simulated, batch by batch" + (f"; {left_out} more recoveries are not drawn." if left_out else ".")
-    return figure("Recoveries over time", said, draw, key=key)
+    caption = "Simulated, batch by batch" + (f"; {left_out} more recoveries are not drawn." if left_out else ".")
+    return figure("Recoveries over time", caption, draw, key=key)
 
 
 def available_priority(recovery: Document) -> list[float]:

@@ -116,7 +116,7 @@ class RecoverySummary:
 
 
 def summarise(
-    trace: RecoveryOutcome, series: QuerySeries, priority: FloatArray, memory_bytes: float = np.inf
+    outcome: RecoveryOutcome, series: QuerySeries, priority: FloatArray, memory_bytes: float = np.inf
 ) -> RecoverySummary:
     """Return the summary of a recovery.
 
@@ -128,7 +128,7 @@ def summarise(
         For what tasks keep of their output; what is beyond it is spilled to disk.
     """
     time_s, down = series.time_s, ~series.available
-    seconds = np.clip(time_s, 0.0, trace.observed.bin_s)  # of each bin that lie after the failure
+    seconds = np.clip(time_s, 0.0, outcome.observed.bin_s)  # of each bin that lie after the failure
     down_s = seconds @ down
     back = _back(time_s, down & (seconds > 0.0)[:, None])
     again = [moment for moment, was_down in zip(back, down_s > 0.0, strict=True) if was_down]
@@ -147,7 +147,7 @@ def summarise(
         peak_buffer_bytes=peak_buffer,
         spilled_bytes=max(0.0, peak_buffer - memory_bytes),
         peak_queue_records=float(series.all_queue_records[after].max(initial=0.0)),
-        duplicates=float(trace.observed.duplicates[after].sum()),
+        duplicates=float(outcome.observed.duplicates[after].sum()),
     )
 
 

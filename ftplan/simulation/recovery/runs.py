@@ -103,15 +103,15 @@ def carry_out(scene: RecoveryScene, contenders: Sequence[Contender], number: int
     options = scene.options
     run, which = divmod(number, len(contenders))
     setting, warnings = setting_of(scene, contenders[which], None if options.runs == 1 else run)
-    trace = run_recovery(setting)
-    series = query_series(trace, options.window_s, options.threshold)
+    outcome = run_recovery(setting)
+    series = query_series(outcome, options.window_s, options.threshold)
     priority = scene.question.graph.per_task("priority")[series.query]
     memory = np.inf if options.buffer_memory is None else options.buffer_memory
     return SimulatedRun(
         number,
-        summarise(trace, series, priority, memory),
+        summarise(outcome, series, priority, memory),
         in_cells(series, cell_ends(scene), scene.every_s),
-        trace.events if run == 0 else (),
+        outcome.events if run == 0 else (),
         warnings,
     )
 
@@ -158,7 +158,7 @@ def all_runs(
         If no run is done in time.
     """
     runs, many = scene.options.runs, len(contenders)
-    told = [SimulatedRuns() for _ in contenders]
+    by_contender = [SimulatedRuns() for _ in contenders]
     waiting: dict[int, SimulatedRun] = {}
     following, finished = 0, 0
 
@@ -166,7 +166,7 @@ def all_runs(
         numbers = range(run * many, (run + 1) * many)
         if not all(number in waiting for number in numbers):
             return False
-        for one, number in zip(told, numbers, strict=True):
+        for one, number in zip(by_contender, numbers, strict=True):
             one.add(waiting.pop(number))
         return True
 
@@ -179,9 +179,9 @@ def all_runs(
             report(f"{finished // many:,} of {runs:,} runs", finished / (runs * many))
     for run in range(following, runs if waiting else 0):  # beyond a run that the time limit cut
         tell(run)
-    if not told[0].summaries:
+    if not by_contender[0].summaries:
         raise too_short(scene.options.time_limit_s)
-    return told
+    return by_contender
 
 
 def simulated(

@@ -75,11 +75,11 @@ class RecoveryScene:
     def files(self) -> dict[str, Any]:
         """The options that take a file, as an answer keeps them."""
         paths = {item.role: item.path for item in self.inputs}
-        asked = self.schedule_options
+        options = self.schedule_options
         return {
-            "replicas": other_plans.recorded(asked.replicas, paths.get("replicas")),
-            "checkpoints": other_plans.recorded(asked.checkpoints, paths.get("checkpoints")),
-            "costs": recorded_costs(asked.costs, paths.get("costs")),
+            "replicas": other_plans.recorded(options.replicas, paths.get("replicas")),
+            "checkpoints": other_plans.recorded(options.checkpoints, paths.get("checkpoints")),
+            "costs": recorded_costs(options.costs, paths.get("costs")),
         }
 
     @property
@@ -99,31 +99,31 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
     """
     if problem.topology is None:
         raise FtplanError("a simulation needs a topology: give --topology (in Python topology=...)")
-    asked = _schedule_options(plan, options)
+    schedule_options = _schedule_options(plan, options)
     _require_placement(problem)
-    question = question_of(problem, asked)
+    question = question_of(problem, schedule_options)
     if not question.failed.nodes and not question.failed.tasks.any():
         first = min(event.at_s for event in question.failed.events)
         raise FtplanError(
             f"nothing fails at 0 s, the first failure is at {first:g} s: times count from the first failure"
         )
     graph, costs = question.graph, question.recovery.costs
-    headroom = 1.0 / asked.max_cpu if options.headroom is None else options.headroom
+    headroom = 1.0 / schedule_options.max_cpu if options.headroom is None else options.headroom
     job = JobOptions(options.batch_s, options.record_bytes, headroom, options.window_s, options.max_streams)
     running = running_job(graph, question.costs.cost, question.state.total, costs, job)
     cluster = problem.cluster
     assert cluster is not None
     arrivals = tuple(item for item in question.arrivals if "tasks" in item.node.accepts)
     home = _home(question, cluster)
-    standing, replica_file = other_plans.replicas(asked.replicas, graph, cluster)
-    interval, said = checkpoint_interval(question, options)
+    standing, replica_file = other_plans.replicas(schedule_options.replicas, graph, cluster)
+    interval, doubts = checkpoint_interval(question, options)
     given = (replica_file, question.checkpoint_file, question.recovery.file)
     until_s = until(arrivals, question, plan, options)
-    warnings = (*problem.warnings, *_applicable(question.warnings), *said, *_slow(question, running, options))
+    warnings = (*problem.warnings, *_applicable(question.warnings), *doubts, *_slow(question, running, options))
     return RecoveryScene(
         problem=problem,
         options=options,
-        schedule_options=asked,
+        schedule_options=schedule_options,
         question=question,
         running=running,
         arrivals=arrivals,
@@ -131,7 +131,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         home=home,
         replica=_replicas(standing, graph.tasks, cluster),
         replicas=standing,
-        timing=timing(question, cluster, asked, options),
+        timing=timing(question, cluster, schedule_options, options),
         checkpoint_s=interval,
         until_s=until_s,
         every_s=resolution(until_s, options.every_s),
@@ -145,8 +145,8 @@ def _schedule_options(plan: Plan | None, options: RecoverySimulationOptions) -> 
     recorded = RecoveryScheduleOptions() if plan is None else RecoveryScheduleOptions.of_plan(plan)
 
     def chosen(name: str, default: object) -> object:
-        asked = getattr(options, name)
-        return asked if asked is not None else default if plan is None else getattr(recorded, name)
+        value = getattr(options, name)
+        return value if value is not None else default if plan is None else getattr(recorded, name)
 
     given = {
         "coordinator_cpu": chosen("coordinator_cpu", COORDINATOR_CPU),

@@ -63,15 +63,15 @@ class GivenSchedule:
         A failure or arrival at which it does nothing is no fault here.
         """
         faults = [fault for fault in self.replayed.faults if fault.code != "MISSING_STEP"]
-        said: tuple[Warn, ...] = ()
+        pauses: tuple[Warn, ...] = ()
         if any(step.get("pause") for step in self.steps):
             text = f"{self.name}: tasks give way to others by it, but go on in the simulation, beside those others"
-            said = (Warn("PAUSE_NOT_SIMULATED", text),)
+            pauses = (Warn("PAUSE_NOT_SIMULATED", text),)
         if not faults:
-            return said
+            return pauses
         more = f" (and {len(faults) - 1:,} more)" if len(faults) > 1 else ""
         text = f"{self.name}: {faults[0].code}: {faults[0].message}{more}; see verify"
-        return (*said, Warn("PLAN_BREAKS_RULES", text))
+        return (*pauses, Warn("PLAN_BREAKS_RULES", text))
 
     def times(self, there: Mapping[str, float]) -> list[float]:
         """Return when each step happens, where nodes arrive at other times than the plan was made for.

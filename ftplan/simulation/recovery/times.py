@@ -22,7 +22,10 @@ MOST_TIMES = 8
 
 
 def timing(
-    question: RecoveryQuestion, cluster: Cluster, asked: RecoveryScheduleOptions, options: RecoverySimulationOptions
+    question: RecoveryQuestion,
+    cluster: Cluster,
+    schedule_options: RecoveryScheduleOptions,
+    options: RecoverySimulationOptions,
 ) -> RecoveryTiming:
     """Return how long the parts of a recovery take: as asked, else as costs say, else no time."""
     costs = question.recovery.costs
@@ -32,7 +35,7 @@ def timing(
         estimate = None if costs is None else getattr(costs, name)
         return float(given if given is not None else 0.0 if estimate is None else estimate.value)
 
-    bandwidth = question.recovery.bandwidth_mb_s(asked.bandwidth, cluster.network.bandwidth_mb_s)
+    bandwidth = question.recovery.bandwidth_mb_s(schedule_options.bandwidth, cluster.network.bandwidth_mb_s)
     return RecoveryTiming(
         detection_s=seconds("detection_s"),
         restart_s=seconds("restart_s"),
@@ -56,8 +59,8 @@ def checkpoint_interval(
     FtplanError
         If a batch is longer than that, or the last checkpoint shall be older.
     """
-    asked = options.checkpoint_interval_s
-    stated = longest_interval(question.graph) if asked is None else asked
+    given_s = options.checkpoint_interval_s
+    stated = longest_interval(question.graph) if given_s is None else given_s
     warnings: tuple[Warn, ...] = ()
     if stated is None:
         text = f"no operator states checkpoint.interval_s: one every {INTERVAL_S:g} s is simulated"

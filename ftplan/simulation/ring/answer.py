@@ -90,7 +90,7 @@ def body(scene: RingScene, outcomes: Sequence[RingOutcome]) -> tuple[Document, t
         "latency_s": _known(first.over_time.latency_s),
         "nodes": list(_nodes(first)),
     }
-    return document, (*_said(outcomes), *_overloaded(document["changes"], setting.thresholds is not None))
+    return document, (*_doubts(outcomes), *_overloaded(document["changes"], setting.thresholds is not None))
 
 
 def _figures(outcomes: Sequence[RingOutcome]) -> dict[str, FloatArray]:
@@ -163,13 +163,13 @@ def _predicted(scene: RingScene, change: Change) -> Document | None:
     """Return what formulas say of a failure or a move of load; None where there are none."""
     if change.decided_s is None or change.event not in ("failure", "balance"):
         return None
-    asked = replace(scene.prepared.problem.setting, fixed_s=scene.setting.timing.fixed_s)
+    setting = replace(scene.prepared.problem.setting, fixed_s=scene.setting.timing.fixed_s)
     rate = float(scene.setting.replay_rate[change.node])
     formula = recovery if change.event == "failure" else balance
-    told = formula(asked, change.rate, change.own_rate, rate)
-    ready_s, caught_up_s = float(told.ready_s), float(told.caught_up_s)
+    times = formula(setting, change.rate, change.own_rate, rate)
+    ready_s, caught_up_s = float(times.ready_s), float(times.caught_up_s)
     return {
-        "replayed": float(told.replayed_records),
+        "replayed": float(times.replayed_records),
         "ready_s": ready_s,
         "caught_up_s": caught_up_s if np.isfinite(caught_up_s) else None,
     }
@@ -207,19 +207,19 @@ def _known(values: FloatArray) -> list[float | None]:
 
 def _overloaded(changes: Sequence[Document], balance: bool) -> Iterator[Warn]:
     """Yield who gets more than it can process once it has taken over."""
-    told = {
+    nodes = {
         change["node"]
         for change in changes
         if change["event"] == "failure" and change["predicted"] and change["predicted"]["caught_up_s"] is None
     }
-    if told:
-        names = sorted(told, key=natural_key)
+    if nodes:
+        names = sorted(nodes, key=natural_key)
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
         text = f"more comes in than can be processed after the take-over by {', '.join(names[:NAMED])}{more}"
         yield Warn("OVERLOADED", f"{text}{'' if balance else ': --balance lets load move'}")
 
 
-def _said(outcomes: Sequence[RingOutcome]) -> Iterator[Warn]:
+def _doubts(outcomes: Sequence[RingOutcome]) -> Iterator[Warn]:
     """Yield what is not well though nothing is lost."""
     unsound = sum(bool(outcome.audit.unsound.any()) for outcome in outcomes)
     of_runs = "" if len(outcomes) == 1 else f" in {unsound:,} of {len(outcomes):,} runs"

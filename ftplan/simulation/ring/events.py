@@ -50,11 +50,11 @@ def times_of(prepared: PreparedRing, problem: Problem, options: RingSimulationOp
     at_s = [usual_s if given is None else given for given in (options.fail_at_s, options.leave_at_s, options.hot_at_s)]
     listed = () if problem.failure is None else problem.failure.fail
     file_s = max((entry.at_s for entry in listed), default=0.0)
-    asked = bool(options.fail or listed or prepared.problem.fails.any())
+    fails = bool(options.fail or listed or prepared.problem.fails.any())
     ends = [
         (what, seconds)
         for what, seconds, there in (
-            ("the last failure", at_s[0] + file_s, asked),
+            ("the last failure", at_s[0] + file_s, fails),
             ("when the first node leaves", at_s[1], bool(options.leave)),
             ("when more records come", at_s[2], options.hot != 1.0),
         )

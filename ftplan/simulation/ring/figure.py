@@ -46,5 +46,5 @@ def simulation_figure(document: Document) -> Figure:
 
     key = tuple((f"line:{style}", "", str(node["node"])) for node, style in shown)
     left_out = len(document["nodes"]) - len(shown)
-    said = "Simulated, batch by batch" + (f"; {left_out} more nodes are not drawn." if left_out else ".")
-    return figure("A peer ring over time", said, draw, key=key)
+    caption = "Simulated, batch by batch" + (f"; {left_out} more nodes are not drawn." if left_out else ".")
+    return figure("A peer ring over time", caption, draw, key=key)

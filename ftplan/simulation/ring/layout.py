@@ -41,20 +41,20 @@ class SimulatedNodes:
         FtplanError
             If a node has no capacity left.
         """
-        asked, on_ring = prepared.problem, ring.nodes
-        capacity, replayed = asked.capacity - asked.foreign, asked.setting.replay_rate
-        full = [asked.nodes[n] for n in on_ring.tolist() if not capacity[n] > 0.0 or not replayed[n] > 0.0]
+        problem, on_ring = prepared.problem, ring.nodes
+        capacity, replayed = problem.capacity - problem.foreign, problem.setting.replay_rate
+        full = [problem.nodes[n] for n in on_ring.tolist() if not capacity[n] > 0.0 or not replayed[n] > 0.0]
         if full:
             raise FtplanError(f"{full[0]}: other work takes all of its capacity: give --capacity-per-core")
-        can = able(prepared.cluster) & (capacity > 0.0) & ~asked.removed & ~asked.tier & ~asked.fails
+        can = able(prepared.cluster) & (capacity > 0.0) & ~problem.removed & ~problem.tier & ~problem.fails
         can[on_ring] = False
         known = can.copy()
         known[on_ring] = True
         mean, mean_replayed = float(capacity[on_ring].mean()), float(replayed[on_ring].mean())
-        many, taken = len(asked.nodes), set(asked.nodes)
+        many, taken = len(problem.nodes), set(problem.nodes)
         named = [name for k in range(1, new + many + 1) if (name := f"new{k}") not in taken][:new]
         return cls(
-            (*asked.nodes, *named),
+            (*problem.nodes, *named),
             np.append(np.where(known, capacity, mean), np.full(new, mean)),
             np.append(np.where(known & (replayed > 0.0), replayed, mean_replayed), np.full(new, mean_replayed)),
             (*np.flatnonzero(can).tolist(), *range(many, many + new)),

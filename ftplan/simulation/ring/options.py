@@ -35,10 +35,10 @@ def _id(value: Any) -> str:
 def _or_plans(name: str) -> Any:
     """Return an option of peer rings that is a plan's unless it is given here."""
     known = PeerRingOptions.__dataclass_fields__[name]
-    asked = known.metadata["option"]
-    unit = "s" if asked.unit == "time" else ""
-    text = f"{asked.help}  [default: PLAN's, else {known.default:g}{unit}]"
-    return option(None, optional(asked.check), text, metavar=asked.metavar, unit=asked.unit)
+    planned = known.metadata["option"]
+    unit = "s" if planned.unit == "time" else ""
+    text = f"{planned.help}  [default: PLAN's, else {known.default:g}{unit}]"
+    return option(None, optional(planned.check), text, metavar=planned.metavar, unit=planned.unit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,11 +50,11 @@ class RingScene:
 
     def key_groups(self, pieces: IntArray) -> list[str]:
         """Return the key groups of some pieces, as OPERATOR/NUMBER, in the order of the ring."""
-        asked = self.prepared.problem
-        piece_of = np.searchsorted(self.pieces.first, asked.atom, side="right") - 1
+        problem = self.prepared.problem
+        piece_of = np.searchsorted(self.pieces.first, problem.atom, side="right") - 1
         found = np.flatnonzero(np.isin(piece_of, pieces))
-        found = found[np.lexsort((found, asked.atom[found]))]
-        return [f"{asked.operators[k]}/{int(asked.key_group[k])}" for k in found.tolist()]
+        found = found[np.lexsort((found, problem.atom[found]))]
+        return [f"{problem.operators[k]}/{int(problem.key_group[k])}" for k in found.tolist()]
 
 
 def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> RingScene:
@@ -67,12 +67,12 @@ def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> Rin
     """
     given = GivenPlan.of(plan, "plan", PEER_RING.name, COMMAND)
     if given.plan is None:
-        problem, said = _with_defaults(problem, options)
+        problem, assumed = _with_defaults(problem, options)
         prepared = prepare(problem, PeerRingOptions.of(COMMAND, _instead(options)))
         ring = _ring(prepared, options)
     else:
         _alone(options)
-        said, prepared = (), asked_of(given.plan, problem, **_instead(options))
+        assumed, prepared = (), asked_of(given.plan, problem, **_instead(options))
         ring = ring_of(given.plan, prepared.problem)
     if ring.tier is not None:
         raise FtplanError(f"{COMMAND}: tiered copies are not simulated: plan without --tier")
@@ -105,8 +105,8 @@ def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> Rin
     )
     setting = replace(setting, surges=surges(setting, options, times))
     files = (given.file,) if given.file is not None else ()
-    asked = (warning for warning in prepared.problem.warnings if warning.code != PLANNED_ONLY)
-    warnings = (*said, *problem.warnings, *asked, *pieces.warnings, *_doubts(setting))
+    known = (warning for warning in prepared.problem.warnings if warning.code != PLANNED_ONLY)
+    warnings = (*assumed, *problem.warnings, *known, *pieces.warnings, *_doubts(setting))
     inputs = (*problem.inputs, *prepared.inputs, *files)
     return RingScene(setting, pieces, prepared, inputs, tuple(dict.fromkeys(warnings)))
 
@@ -116,25 +116,25 @@ def _with_defaults(problem: Problem, options: RingSimulationOptions) -> tuple[Pr
     if options.nodes is not None and problem.cluster is not None:
         raise FtplanError("--nodes: the cluster file says which nodes there are: give one of the two")
     many = options.nodes or (NODES if problem.cluster is None else len(problem.cluster.nodes))
-    said, given = list[Warn](), dict[str, Any]()
+    assumed, given = list[Warn](), dict[str, Any]()
     if problem.topology is None:
         if problem.stats is not None:
             raise FtplanError("--stats: without a topology nothing tells whose they are: give --topology")
         groups = min(GROUPS_A_NODE * many, 2**15)
         given["topology"] = _topology(options.rate or RATE, groups)
         text = f"no topology is given: one operator of {groups:,} key groups is simulated, all alike"
-        said.append(Warn("TOPOLOGY_ASSUMED", text))
+        assumed.append(Warn("TOPOLOGY_ASSUMED", text))
     if problem.cluster is None:
         given["cluster"] = {
             "format": "ftplan/cluster", "format_version": "1.0",
             "nodes": [{"id": f"n{k}", "cpu": 4} for k in range(1, many + 1)],
         }  # fmt: skip
-        said.append(Warn("CLUSTER_ASSUMED", f"no cluster is given: {many:,} nodes are simulated, all alike"))
+        assumed.append(Warn("CLUSTER_ASSUMED", f"no cluster is given: {many:,} nodes are simulated, all alike"))
     if not given:
         return problem, ()
     made = load(**given)
     return replace(problem, topology=problem.topology or made.topology, cluster=problem.cluster or made.cluster), tuple(
-        said
+        assumed
     )
 
 
@@ -164,15 +164,15 @@ def _alone(options: RingSimulationOptions) -> None:
 
 def _ring(prepared: PreparedRing, options: RingSimulationOptions) -> Ring:
     """Return a ring of all members, at even or at random places."""
-    asked = prepared.problem
-    member, places = asked.member, len(asked.position)
+    problem = prepared.problem
+    member, places = problem.member, len(problem.position)
     if len(member) > places:
         raise FtplanError(f"{len(member):,} nodes need as many key groups: there are {places:,} places on the ring")
     if options.tokens == EVEN:
-        return Ring(asked.position[np.arange(len(member)) * places // len(member)], member)
+        return Ring(problem.position[np.arange(len(member)) * places // len(member)], member)
     random = np.random.default_rng(options.seed)
     at = np.sort(random.choice(places, len(member), replace=False))
-    return Ring(asked.position[at], random.permutation(member))
+    return Ring(problem.position[at], random.permutation(member))
 
 
 def _check_copies(ring: Ring, prepared: PreparedRing) -> None:
@@ -196,11 +196,11 @@ def _work(pieces: Pieces, prepared: PreparedRing) -> FloatArray:
 
 
 def _timing(prepared: PreparedRing, options: RingSimulationOptions) -> RingTiming:
-    known, asked = prepared.problem.setting, prepared.options
+    known, options_of_ring = prepared.problem.setting, prepared.options
     stated = prepared.cluster.network.delay_s
     delay_s = options.delay_s if options.delay_s is not None else DELAY_S if stated is None else stated
     bound_s = known.latency_bound_s
-    fitted = not known.heartbeat_is_checkpoint and asked.heartbeat_s is None
+    fitted = not known.heartbeat_is_checkpoint and options_of_ring.heartbeat_s is None
     return RingTiming(
         interval_s=known.interval_s,
         checkpoint_s=known.checkpoint_s,
@@ -208,9 +208,9 @@ def _timing(prepared: PreparedRing, options: RingSimulationOptions) -> RingTimin
         latency_bound_s=bound_s,
         skew_s=SKEW * bound_s if options.skew_s is None else options.skew_s,
         keep_s=2.0 * bound_s,
-        heartbeat_s=asked.heartbeat_s,
-        missed=asked.missed_heartbeats,
-        grace_s=asked.grace_s,
+        heartbeat_s=options_of_ring.heartbeat_s,
+        missed=options_of_ring.missed_heartbeats,
+        grace_s=options_of_ring.grace_s,
         detection_s=known.detection_s if fitted else None,
         fixed_s=known.fixed_s if options.takeover_s is None else options.takeover_s,
         bandwidth=known.bandwidth,

@@ -135,11 +135,11 @@ _FIGURES: Mapping[str, Callable[[ScalingOutcome], float]] = {
 
 def _split(item: SplitFigures, names: Sequence[str], job: ScalingJob) -> Document:
     planned = None if job.planned is None else job.planned.get(item.operator)
-    cost = None if planned is None else planned.foretold.get(item.technique)
-    foretold = None
+    cost = None if planned is None else planned.predicted.get(item.technique)
+    predicted = None
     if cost is not None and np.isfinite(cost.pause_s):
-        foretold = {"pause_s": cost.pause_s, "extra_core_s": cost.extra_core_s}
-    return {**item._asdict(), "operator": names[item.operator], "predicted": foretold}
+        predicted = {"pause_s": cost.pause_s, "extra_core_s": cost.extra_core_s}
+    return {**item._asdict(), "operator": names[item.operator], "predicted": predicted}
 
 
 def _mean(values: Sequence[FloatArray]) -> list[float | None]:

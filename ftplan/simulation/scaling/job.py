@@ -42,7 +42,7 @@ class PlannedSplit:
     ranges: Ranges
     technique: Technique | None
     first: bool
-    foretold: Mapping[str | None, TechniqueCost]
+    predicted: Mapping[str | None, TechniqueCost]
 
 
 @dataclass(frozen=True, eq=False)

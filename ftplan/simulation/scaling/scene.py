@@ -185,7 +185,7 @@ def _missing(item: ScalableOperator, split: OperatorScaling) -> FloatArray:
 
 
 def _planned(prepared: PreparedScaling, figures: ScaledFigures, number: Mapping[int, int]) -> dict[int, PlannedSplit]:
-    """Return the plan's splits, with what each technique is foretold to take where it is prepared in time."""
+    """Return the plan's splits, with what each technique is predicted to take where it is prepared in time."""
     setting = replace(prepared.setting, lead_s=math.nan)
     made = {}
     for item in figures.scaling.operators:
@@ -194,7 +194,7 @@ def _planned(prepared: PreparedScaling, figures: ScaledFigures, number: Mapping[
             ranges=item.ranges or even_ranges(PARTS, item.parallelism),
             technique=None if own is None else own.technique,  # type: ignore[arg-type]  # one of the three, by the plan
             first=item.parallelism < operator.parallelism,
-            foretold={cost.technique: cost for cost in technique_costs(prepared.problem, item, setting)},
+            predicted={cost.technique: cost for cost in technique_costs(prepared.problem, item, setting)},
         )
     return made
 

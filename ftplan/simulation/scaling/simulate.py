@@ -163,7 +163,7 @@ def _orders(
     numbers = list(planned) or [number for number, operator in enumerate(job.operators) if operator.scales]
     ready, ends_s = {}, [at_s]
     for number in numbers:
-        cost = planned[number].foretold.get(technique.get(number)) if number in planned else None
+        cost = planned[number].predicted.get(technique.get(number)) if number in planned else None
         ready[number] = job.split.setup_s if cost is None or cost.why_not is not None else cost.ready_s
         if number in planned and planned[number].first:
             ends_s.append(at_s + APART_S + (cost.pause_s if cost is not None and np.isfinite(cost.pause_s) else 0.0))

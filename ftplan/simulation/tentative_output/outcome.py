@@ -74,11 +74,11 @@ class MeasurePrediction(NamedTuple):
     bias: float
 
 
-def prediction(measure: str, foretold: Sequence[float], actual: Sequence[float]) -> MeasurePrediction:
+def prediction(measure: str, predicted: Sequence[float], actual: Sequence[float]) -> MeasurePrediction:
     """Hold a measure against the accuracies of the same replica sets, each once."""
     from scipy.stats import kendalltau, spearmanr
 
-    values, accuracies = np.asarray(foretold, dtype=np.float64), np.asarray(actual, dtype=np.float64)
+    values, accuracies = np.asarray(predicted, dtype=np.float64), np.asarray(actual, dtype=np.float64)
     apart = values - accuracies
     ranked = len(values) >= LEAST_SETS and np.ptp(values) > NOISE and np.ptp(accuracies) > NOISE
     ranks = [_ranks(side) for side in (values, accuracies)]
