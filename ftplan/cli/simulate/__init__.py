@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ftplan.cli import options
 from ftplan.cli.lazy_group import LazyGroup
-from ftplan.simulation.registry import BY_NAME
-
-if TYPE_CHECKING:
-    from ftplan.simulation.registry import SimulationRow
+from ftplan.simulation.registry import BY_NAME, SimulationRow
 
 #: Command, module, what the list of commands says of it.
 SUBCOMMANDS: dict[str, tuple[str, str]] = {

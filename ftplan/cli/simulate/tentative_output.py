@@ -10,6 +10,7 @@ from ftplan.cli import kind_options, log_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit_answer, say, warn
 from ftplan.reports.answer import Answer
+from ftplan.simulation.registry import BY_NAME
 from ftplan.simulation.tentative_output.options import READING, TentativeOutputOptions
 from ftplan.spark_stats.log_formats import NAMED_COLUMNS
 
@@ -29,7 +30,7 @@ from ftplan.spark_stats.log_formats import NAMED_COLUMNS
 @log_options.span
 @log_options.engine
 @click.option("--topology-output", metavar="FILE", help="Also write the query as a topology, with its measured rates.")
-@click.option("--plot", metavar="FILE", help="Draw accuracy over what was foretold, as .svg or .png.")
+@click.option("--plot", metavar="FILE", help=BY_NAME["tentative-output"].plot)
 @options.output
 @options.verbosity
 def command(logs: tuple[str, ...], **given: Any) -> None:

@@ -169,3 +169,6 @@ class TentativeOutputOptions(Options):
         """Return the options as asked, without the plan, which stands among the inputs."""
         ratios = None if self.ratios is None else [float(ratio) for ratio in self.ratios]
         return {**super().recorded(), "ratios": ratios}
+
+
+OPTIONS = TentativeOutputOptions
