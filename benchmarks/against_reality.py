@@ -30,8 +30,8 @@ from ftplan.costs.recoveries import ReadingOptions, read_recoveries
 from ftplan.model.recoveries import Curve
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.setting import (
     NodeFailure,
@@ -224,7 +224,7 @@ def simulated(rate: float, interval_s: float, age_s: float, costs: Costs, from_s
         warm_up_s=2.0 * interval_s + 10.0,
         until_s=until,
     )
-    series = query_series(simulate(setting))
+    series = query_series(run_recovery(setting))
     before = series.time_s <= 0.0
     level = float(np.median(series.lag_records[before]))
     lag, time = series.lag_records[~before], series.time_s[~before]

@@ -21,14 +21,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.api.simulating.options import RecoverySimulationOptions
-from ftplan.api.simulating.scene import scene_of
 from ftplan.compiled import called_often
 from ftplan.io.loading import load
 from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import DataPlane, FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.recovery.options import RecoverySimulationOptions
+from ftplan.simulation.recovery.scene import scene_of
 
 #: Streams of a job up to which the slower ways are measured, over 6 simulated seconds.
 MOST_STREAMS = 5_000

@@ -21,8 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ftplan.api.tentative.result import JudgedSet, TentativeOutput
-from ftplan.api.tentative.simulate import simulate_tentative_output
+from ftplan.simulation.tentative_output.answer import JudgedSet, TentativeOutput
+from ftplan.simulation.tentative_output.simulate import simulate_tentative_output
 
 HERE = Path(__file__).resolve().parent
 FIGURE = HERE / "figures" / "figure-12-13.svg"

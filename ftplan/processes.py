@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import queue
 import subprocess
 import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +20,6 @@ from typing import Any, TypeVar
 
 from ftplan.errors import FtplanError
 from ftplan.model import container
-from ftplan.worker import PROGRAM
 
 Outcome = TypeVar("Outcome")
 
@@ -27,6 +29,17 @@ BATCH_S = 0.25
 MOST, PART = 256, 4
 #: Libraries that would start threads on every core in every process.
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+#: What the new interpreter runs: the path of modules comes first, everything else can be imported then. An interrupt
+#: from the terminal reaches all processes of a group; who began this one ends it.
+PROGRAM = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from multiprocessing.connection import Connection
+connection = Connection(int(sys.argv[1]))
+sys.path[:] = connection.recv()
+from ftplan.processes import work
+work(connection)
+"""
 
 
 def cores() -> int:
@@ -167,3 +180,36 @@ def _ended(process: _Process) -> FtplanError:
     at = f" at {process.part} {process.numbers[0]}" if process.numbers else ""
     why = "memory may have run out: use fewer --jobs" if code == -9 else "see the lines above"
     return FtplanError(f"a process of {process.work} ended{at} {how}; {why}, and run the command again to go on")
+
+
+def work(connection: Connection) -> None:
+    """Carry out parts of some work for another process, until that one has no more or is gone.
+
+    Receive a function, then numbers again and again; send back what it returns for them, its error, or the trace of a
+    fault. A thread listens meanwhile: the end of the other process is the end of this one, in the midst of a part.
+    """
+    messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def listen() -> None:
+        try:
+            while True:
+                messages.put(connection.recv_bytes())
+        except (EOFError, OSError):
+            os._exit(0)
+
+    threading.Thread(target=listen, name="ftplan-listener", daemon=True).start()
+    try:
+        carry_out = pickle.loads(messages.get())
+        while True:
+            numbers = pickle.loads(messages.get())
+            try:
+                outcomes = [carry_out(number) for number in numbers]
+            except FtplanError as error:
+                connection.send(FtplanError(str(error)))  # others need more than a text to be made again
+            else:
+                connection.send(outcomes)
+    except BrokenPipeError:
+        os._exit(0)
+    except BaseException:
+        connection.send(traceback.format_exc())
+        raise

@@ -9,13 +9,13 @@ from itertools import repeat
 
 import numpy as np
 
-from ftplan.api.migrating.move_settings import PlannedMove, PlannedMoves, move_settings
 from ftplan.model.units import MB
 from ftplan.planners.rebalance.migration_costs import CPA, CPAL, DIRECT, PROTOCOLS, MigrationSetting, migration_costs
 from ftplan.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
 from ftplan.planners.rebalance.problem import Migration
+from ftplan.simulation.migration.run import run_moves
+from ftplan.simulation.migration.scene import PlannedMove, PlannedMoves, move_settings
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
-from ftplan.simulation.migration.simulate import simulate_moves
 from reproduce.checks import at_most, mean, number, rising
 from reproduce.drawing import lines
 from reproduce.row import Check, Claim, Outcome, Row, Table
@@ -58,7 +58,7 @@ def measured(quick: bool) -> Table:
             done = []
             for run in range(1 if quick else 5):
                 (move,) = move_settings(moves, (planned,), run)
-                done += simulate_moves([replace(move, catch_up_first=catch_up)])
+                done += run_moves([replace(move, catch_up_first=catch_up)])
             latency, completion = (
                 mean([getattr(move.figures, column) for move in done]) for column in ("pause_s", "completion_s")
             )
@@ -147,7 +147,7 @@ def make_table_3(quick: bool) -> Outcome:
                     DIRECT: direct_costs(500.0),
                 }
                 for protocol, stated in costs.items():
-                    (move,) = simulate_moves([_in_messages(protocol, buffers, record_time, queue)], shared_links=False)
+                    (move,) = run_moves([_in_messages(protocol, buffers, record_time, queue)], shared_links=False)
                     text = "+".join(map(str, buffers))
                     got = (move.figures.pause_s, move.figures.completion_s)
                     rows.append((protocol, record_time, text, queue, got[0], stated.latency, got[1], stated.completion))

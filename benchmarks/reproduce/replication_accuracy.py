@@ -8,7 +8,7 @@ from typing import Any
 
 from tentative_output import METRICS, SHORT, answer
 
-from ftplan.api.tentative.result import JudgedSet
+from ftplan.simulation.tentative_output.answer import JudgedSet
 from reproduce.checks import at_least, at_most, mean, number
 from reproduce.drawing import lines
 from reproduce.row import Check, Claim, Outcome, Row, Table

@@ -10,13 +10,13 @@ import numpy as np
 import yaml
 
 import ftplan
-from ftplan.api.simulating.options import RecoverySimulationOptions
-from ftplan.api.simulating.scene import scene_of
-from ftplan.api.simulating.settings import Contender, setting_of
 from ftplan.model.task_graph import TaskGraph
-from ftplan.simulation.recovery.control import simulate
+from ftplan.simulation.recovery.contenders import Contender, setting_of
+from ftplan.simulation.recovery.options import RecoverySimulationOptions
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryOutcome
+from ftplan.simulation.recovery.run import run_recovery
+from ftplan.simulation.recovery.scene import scene_of
 from ftplan.simulation.recovery.series import query_series
-from ftplan.simulation.recovery.trace import QuerySeries, RecoveryTrace
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fifteen-queries"
 #: Assumed of all experiments of the technical report: until a failure is noticed, and until a task starts.
@@ -38,7 +38,7 @@ class Inputs:
 class Simulated:
     """A recovery that was simulated; ``queries`` has the operators of the queries in the order of the series."""
 
-    trace: RecoveryTrace
+    trace: RecoveryOutcome
     series: QuerySeries
     queries: tuple[str, ...]
     graph: TaskGraph
@@ -106,7 +106,7 @@ def simulated(
     if replay_window_s > 0.0:
         timing = replace(setting.timing, replay_window_s=replay_window_s)
         setting = replace(setting, timing=timing, checkpoint_s=np.inf, checkpoint_age_s=0.0)
-    trace = simulate(setting)
+    trace = run_recovery(setting)
     series = query_series(trace)
     names = tuple(scene.question.graph.name(task)[0] for task in series.query.tolist())
     return Simulated(trace, series, names, scene.question.graph)

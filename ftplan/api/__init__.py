@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from ftplan.api.importing import import_topology
     from ftplan.api.plans import diff, evaluate, explain, plan, verify
     from ftplan.api.reporting import report
-    from ftplan.api.simulating.simulate import simulate
     from ftplan.costs.calibrating import calibrate
     from ftplan.costs.checkpoint_interval.choose import checkpoint_interval
     from ftplan.io.loading import load
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from ftplan.model.problem import Problem
     from ftplan.planners.assessments import Difference, Evaluation, Explanation, Verification
     from ftplan.planners.plan_inputs import load_inputs
+    from ftplan.simulation.registry import simulate
 
 #: The module of each name.
 _MODULES = {
@@ -60,7 +60,7 @@ _MODULES = {
     "load": "ftplan.io.loading",
     "load_inputs": "ftplan.planners.plan_inputs",
     "report": "ftplan.api.reporting",
-    "simulate": "ftplan.api.simulating.simulate",
+    "simulate": "ftplan.simulation.registry",
 }
 
 

@@ -20,7 +20,6 @@ from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
 from ftplan.io.recovery_costs_file import load_recovery_costs
-from ftplan.io.simulations.document import load_simulation
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import FORMATS, Loaded, check_envelope
@@ -37,6 +36,7 @@ from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.topology import Topology
 from ftplan.planners.scale_out.fuzzy_inference import FuzzyRules
 from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
+from ftplan.simulation.document import load_simulation
 
 #: Files are read in this order, so that each can be held against those before it.
 _ORDER = (

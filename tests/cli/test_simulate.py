@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ftplan.cli.render import emit
 from ftplan.reports import sparkline as lines
 from ftplan.reports.answer import Answer, Table
-from tests.api.simulating.cases import CLUSTER, FAILURE, IN_ORDER, TOPOLOGY
+from tests.simulation.recovery.file_cases import CLUSTER, FAILURE, IN_ORDER, TOPOLOGY
 
 from .conftest import Run, environment
 
@@ -123,7 +123,7 @@ def test_a_plot(ftplan: Run, folder: Path, ending: str) -> None:
 #: Runs the command line; says which processes there are when the first part is sent to each.
 CHILD = """
 import sys
-from ftplan.api import processes
+from ftplan import processes
 from ftplan.cli.main import main
 send = processes._send
 def sent(process, *args):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ftplan.simulation.migration.protocol import MigrationProtocol
-from tests.api.migrating.message_cases import MOVES, by_hand
 from tests.planners.rebalance.cases import CLUSTER, TOPOLOGY, statistics
+from tests.simulation.migration.plan_cases import MOVES, by_hand
 
 from .conftest import Run
 

@@ -13,12 +13,12 @@ from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
 from ftplan.io.plan_file import load_plan
 from ftplan.io.recovery_costs_file import load_recovery_costs
-from ftplan.io.simulations.document import load_simulation
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.what_if_file import load_what_if
 from ftplan.io.what_if_result import load_what_if_result
 from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
+from ftplan.simulation.document import load_simulation
 from tests.io import examples
 
 EVALUATION = {

@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 
 import ftplan
-from ftplan.api.tentative.result import TentativeOutput
-from ftplan.api.tentative.simulate import simulate_tentative_output
 from ftplan.errors import FtplanError
-from ftplan.io.simulations.tentative_output import TentativeOutputModel
+from ftplan.simulation.tentative_output.answer import TentativeOutput
+from ftplan.simulation.tentative_output.document import TentativeOutputModel
+from ftplan.simulation.tentative_output.simulate import simulate_tentative_output
 from ftplan.spark_stats.session import Session
 from tests.spark_stats.conftest import WIKITICKER, write_csv
 

@@ -15,10 +15,9 @@ from pyspark.sql import functions as F
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.session import Session
-from ftplan.spark_stats.tentative.incidents import THRESHOLD
+from ftplan.spark_stats.tentative.incidents import THRESHOLD, TrafficStreams, users_of
 from ftplan.spark_stats.tentative.run import Started, started
 from ftplan.spark_stats.tentative.settings import IncidentSetting, TopKSetting, Traffic
-from ftplan.spark_stats.tentative.traffic import TrafficStreams, users_of
 from tests.spark_stats.conftest import write_csv
 
 PAGES, SERVERS, K, SLIDE, SLIDES = 25, 9, 4, 10, 3

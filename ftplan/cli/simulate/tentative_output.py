@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ftplan.api.tentative.options import READING, TentativeOutputOptions
 from ftplan.cli import kind_options, log_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit_answer, say, warn
-from ftplan.reports.answer import Answer, Table
+from ftplan.reports.answer import Answer
+from ftplan.simulation.registry import BY_NAME
+from ftplan.simulation.tentative_output.options import READING, TentativeOutputOptions
 from ftplan.spark_stats.log_formats import NAMED_COLUMNS
-
-if TYPE_CHECKING:
-    from ftplan.api.tentative.result import TentativeOutput
-
-_MEASURES = {
-    "output_fidelity": "output fidelity",
-    "key_aligned_fidelity": "key-aligned fidelity",
-    "internal_completeness": "internal completeness",
-}
 
 
 @options.command("simulate-tentative-output", alternatives=(("replicas", "ratios"),))
@@ -38,7 +30,7 @@ _MEASURES = {
 @log_options.span
 @log_options.engine
 @click.option("--topology-output", metavar="FILE", help="Also write the query as a topology, with its measured rates.")
-@click.option("--plot", metavar="FILE", help="Draw accuracy over what was foretold, as .svg or .png.")
+@click.option("--plot", metavar="FILE", help=BY_NAME["tentative-output"].plot)
 @options.output
 @options.verbosity
 def command(logs: tuple[str, ...], **given: Any) -> None:
@@ -55,7 +47,8 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
     $ ftplan simulate tentative-output --rate 2000 --users 10000
     $ ftplan simulate tentative-output edits.json.gz --time-column time --key-column page --partition-column channel
     """
-    from ftplan.api.tentative.simulate import simulate_tentative_output
+    from ftplan.simulation.tentative_output.simulate import simulate_tentative_output
+    from ftplan.simulation.tentative_output.view import notes, tables
 
     for path in (given["output"], given["topology_output"] or "-"):
         check_output(path, given["force"])
@@ -76,6 +69,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         )
     say(f"engine: {answer.engine}", quiet=given["quiet"])
     warn(answer.warnings, quiet=given["quiet"])
+    document = answer.to_dict()
     if given["topology_output"] is not None:
         from ftplan.io.model_entries import document_text
         from ftplan.io.output import write_text
@@ -85,51 +79,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         write_text(given["topology_output"], text, given["force"])
     if given["plot"] is not None:
         from ftplan.reports.plot_file import write_figure
-        from ftplan.reports.tentative_plot import tentative_figure
+        from ftplan.simulation.tentative_output.figure import simulation_figure
 
-        points = {
-            words: [(getattr(item, name), item.accuracy) for item in answer.different]
-            for name, words in _MEASURES.items()
-        }
-        write_figure(tentative_figure(points), given["plot"], given["force"])
-    emit_answer(Answer(answer.to_json(), _tables(answer), _notes(answer)), given)
-
-
-def _tables(answer: TentativeOutput) -> list[Table]:
-    columns = ("replicated", "replicas", "algorithm", "metric", "accuracy", *_MEASURES.values())
-    rows = [
-        (
-            f"{item.ratio:.0%}",
-            len(item.replicas),
-            item.algorithm or "(given)",
-            item.metric,
-            _digits(item.accuracy),
-            *(_digits(getattr(item, name)) for name in _MEASURES),
-        )
-        for item in answer.sets
-    ]
-    foretold = [
-        (_MEASURES[item.measure], *map(_digits, (item.spearman, item.kendall, item.error, item.bias)))
-        for item in answer.predictions
-    ]
-    return [
-        Table(columns, rows, "what sets of replicas keep"),
-        Table(("measure", "Spearman", "Kendall", "mean error", "mean excess"), foretold, "how well it was foretold"),
-    ]
-
-
-def _digits(value: float | None) -> float | None:
-    return None if value is None else round(value, 4) + 0.0
-
-
-def _notes(answer: TentativeOutput) -> list[str]:
-    run = answer.run
-    notes = [
-        f"{answer.query}: {run['outputs']:,} entries in {run['windows']:,} windows, {len(answer.different)} different "
-        "sets of replicas"
-    ]
-    words = {"spearman": "best ranks (Spearman)", "kendall": "best ranks (Kendall)", "error": "least error"}
-    for statistic, best in answer.best.items():
-        if best:
-            notes.append(f"{words[statistic]}: {', '.join(_MEASURES[name] for name in best)}")
-    return notes
+        write_figure(simulation_figure(document), given["plot"], given["force"])
+    emit_answer(Answer(answer.to_json(), tables(document), notes(document)), given)

@@ -27,7 +27,7 @@ MODELS: Mapping[str, str] = {
     "collection": "ftplan.engines.collecting.collection:CollectionModel",
     "prometheus-mapping": "ftplan.engines.prometheus.mapping:PrometheusMappingModel",
     "what-if-result": "ftplan.io.what_if_result:WhatIfResultModel",
-    "simulation": "ftplan.io.simulations.document:SimulationModel",
+    "simulation": "ftplan.simulation.document:SimulationModel",
 }
 
 KINDS = tuple(MODELS)
@@ -75,10 +75,8 @@ def _add_bodies(generated: dict[str, Any]) -> None:
 
 def _add_simulations(generated: dict[str, Any]) -> None:
     """Say what a simulation of each kind holds besides."""
-    from ftplan.io.simulations import KINDS as SIMULATIONS
-
-    models = {kind: resolve_name(model) for kind, model in sorted(SIMULATIONS.items())}
-    _add_by_kind(generated, models, lambda inner: inner)
+    models = resolve_name("ftplan.simulation.registry:document_models")()
+    _add_by_kind(generated, dict(sorted(models.items())), lambda inner: inner)
 
 
 def _add_by_kind(

@@ -8,9 +8,7 @@ from typing import Protocol
 
 from simpy import Event
 
-from ftplan.simulation.dataflow.input_order import InputOrder
-from ftplan.simulation.dataflow.message import Barrier, Message, Records
-from ftplan.simulation.dataflow.output_buffer import OutputBuffer
+from ftplan.simulation.dataflow.streams import Barrier, InputOrder, Message, OutputBuffer, Records
 from ftplan.simulation.dataflow.task_state import TaskRole, TaskState
 from ftplan.simulation.engine.processor import Processor, WorkItem
 

@@ -1,14 +1,40 @@
-"""Queues that count what goes through them, so that nothing gets lost unseen."""
+"""Arrivals and the times between them, and queues that count what goes through them: nothing gets lost unseen."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 import numpy as np
-from simpy import Environment
+from simpy import Environment, Process
+from simpy.events import ProcessGenerator
 
-from ftplan.simulation.engine.clock import DataEvent
+from ftplan.simulation.engine.clock import DataEvent, data_timeout
+
+
+def regular_gaps(rate: float) -> Iterator[float]:
+    """Yield the seconds between arrivals of *rate* a second, all alike, for ever."""
+    while True:
+        yield 1.0 / rate
+
+
+def poisson_gaps(rate: float, rng: np.random.Generator) -> Iterator[float]:
+    """Yield the seconds between the arrivals of a Poisson process of *rate* a second, for ever."""
+    while True:
+        yield from rng.exponential(1.0 / rate, 1024).tolist()
+
+
+def arrivals(env: Environment, gaps: Iterable[float], arrive: Callable[[], object]) -> Process:
+    """Let *arrive* happen after each gap; return the process, which ends with the gaps."""
+
+    def source() -> ProcessGenerator:
+        for gap in gaps:
+            yield data_timeout(env, gap)
+            arrive()
+
+    return env.process(source())
+
 
 Entry = TypeVar("Entry")
 

@@ -12,7 +12,7 @@ from simpy.events import ProcessGenerator
 
 from ftplan.simulation.engine.clock import DataEvent, data_timeout
 from ftplan.simulation.engine.network import FifoChannel
-from ftplan.simulation.engine.sources import arrivals
+from ftplan.simulation.engine.queues import arrivals
 from ftplan.simulation.migration.group import GroupOutput, GroupRecord, GroupState
 from ftplan.simulation.migration.setting import MessageTiming, RecordTiming
 

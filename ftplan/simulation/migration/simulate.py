@@ -1,45 +1,147 @@
-"""Moves that are ordered at one moment, and share the links of nodes."""
+"""From inputs and options to the answer of simulated migrations, by level; the moves of a plan in all runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any
 
-from simpy import Environment
+from ftplan.errors import FtplanError
+from ftplan.io.options.fields import PLAN, PlanSource, checked, flag
+from ftplan.io.options.parameters import a_problem
+from ftplan.model.kinds import REBALANCE
+from ftplan.model.plan import Plan, Warn
+from ftplan.model.problem import Problem
+from ftplan.planners.rebalance.from_plan import asked_of, numbered
+from ftplan.planners.rebalance.options import RebalanceOptions
+from ftplan.simulation.answer import Document
+from ftplan.simulation.migration.answer import MessageRun, MigrationSimulation, messages_document
+from ftplan.simulation.migration.options import TRACE, MigrationSimulationOptions
+from ftplan.simulation.migration.run import run_moves
+from ftplan.simulation.migration.scene import PlannedMoves, move_settings, planned_moves
+from ftplan.simulation.registry import Report
+from ftplan.simulation.run import deadline, outcomes, too_short
+from ftplan.simulation.scene import GivenPlan
 
-from ftplan.simulation.migration.outcome import MigrationFault, MoveFigures, faults, figures
-from ftplan.simulation.migration.protocol import Links, MigrationProtocol
-from ftplan.simulation.migration.protocols import PROTOCOLS
-from ftplan.simulation.migration.setting import MoveSetting
-
-Make = Callable[[Environment, MoveSetting, Links], MigrationProtocol]
-
-
-class SimulatedMove(NamedTuple):
-    """What a move was like, and what went wrong; nothing should."""
-
-    figures: MoveFigures
-    faults: tuple[MigrationFault, ...]
+COMMAND = "simulate migration"
+#: Options of a plan that others may replace.
+INSTEAD = ("checkpoint_age_s", "record_bytes", "bandwidth", "serialisation", "queue_s", "costs")
+#: Options of the other level.
+TRACE_ONLY = (
+    "allocation", "prefer", "plan_on", "period_s", "upkeep_every_s", "threshold", "balance", "copies", "anti_affinity",
+    "protocol", "load", "capacity_per_core", "overload",
+)  # fmt: skip
+#: Messages of each move and of all moves together where no number is asked for, and the least of each.
+MESSAGES, ALL_MESSAGES, LEAST_MESSAGES = 2_000, 200_000, 100
 
 
-def simulate_moves(
-    settings: Sequence[MoveSetting], *, shared_links: bool = True, protocols: Mapping[str, Make] = PROTOCOLS
-) -> list[SimulatedMove]:
-    """Simulate the moves of a phase, all ordered at time 0; transfers of what is asked first come first.
-
-    Costs O(records log records). Key groups share links, not the threads of nodes: ``record_time_s`` says what a
-    record takes of what others leave.
+def simulate_migration(
+    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
+) -> MigrationSimulation:
+    """Simulate migrations: a plan's moves message by message, or adaptation over the load of the statistics.
 
     Parameters
     ----------
-    shared_links
-        Whether each node has one link in and one out; else every transfer has its own, as the paper counts.
-    protocols
-        By name, what carries a move out.
+    problem
+        Topology, cluster with a placement of key groups, statistics.
+    plan
+        For level ``messages`` a plan of kind rebalance, its path or its document.
+    progress
+        Called with a sentence and a share of 1 as work is done.
+    options
+        The fields of :class:`ftplan.simulation.migration.options.MigrationSimulationOptions`, for instance ``runs=20``.
+
+    Raises
+    ------
+    FtplanError
+        If an option is unknown or wrong, an input is missing or does not fit, or nothing is done in time.
     """
-    start_s = -max((setting.age_s + setting.warm_up_s for setting in settings), default=0.0)
-    env = Environment(initial_time=start_s)
-    links = Links(env, shared_links)
-    moves = [protocols[setting.protocol](env, setting, links) for setting in settings]
-    env.run()
-    return [SimulatedMove(figures(move), tuple(faults(move))) for move in moves]
+    problem = a_problem(problem)
+    request = MigrationSimulationOptions.of(COMMAND, options)
+    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
+    if request.level == TRACE:
+        from ftplan.simulation.migration.adaptation.simulate import simulate_trace
+
+        return simulate_trace(problem, given, request, progress)
+    return simulate_messages(problem, given, request, progress)
+
+
+def simulate_messages(
+    problem: Problem, plan: Any, options: MigrationSimulationOptions, progress: Report | None
+) -> MigrationSimulation:
+    """Simulate the moves of a plan of kind rebalance, phase by phase.
+
+    Raises
+    ------
+    FtplanError
+        If there is no plan, it does not fit, or no run is done within the time limit.
+    """
+    if plan is None:
+        raise FtplanError("simulate migration: PLAN is missing: give a plan of kind rebalance, or --level trace")
+    _refuse_others(options)
+    given = GivenPlan.of(plan, "plan", REBALANCE.name, COMMAND)
+    assert given.plan is not None
+    instead = {name: getattr(options, name) for name in INSTEAD if getattr(options, name) is not None}
+    prepared = asked_of(given.plan, problem, **instead)
+    rebalance = numbered(given.plan, prepared.problem)
+    age = instead.get("checkpoint_age_s", RebalanceOptions.of_plan(given.plan).checkpoint_age_s)
+    messages = options.messages or min(MESSAGES, max(LEAST_MESSAGES, ALL_MESSAGES // max(len(rebalance.moves), 1)))
+    moves = planned_moves(prepared, rebalance, messages, options.seed, age is not None)
+    runs = _runs(moves, options, progress)
+    body = messages_document(prepared, moves, runs)
+    inputs = (*problem.inputs, *prepared.inputs, *(() if given.file is None else (given.file,)))
+    warnings = (
+        *problem.warnings,
+        *prepared.problem.warnings,
+        *_warnings(body, len(runs), options.runs),
+    )
+    return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys(warnings)), _unmet(body))
+
+
+def _refuse_others(options: MigrationSimulationOptions) -> None:
+    defaults = MigrationSimulationOptions()
+    for name in TRACE_ONLY:
+        if getattr(options, name) != getattr(defaults, name):
+            raise FtplanError(f"{flag(name)} belongs to --level trace, and this is --level messages")
+
+
+def carry_out(moves: PlannedMoves, runs: int, number: int) -> MessageRun:
+    """Simulate all phases in one run; a single one has what is expected."""
+    run = None if runs == 1 else number
+    return MessageRun(number, tuple(tuple(run_moves(move_settings(moves, phase, run))) for phase in moves.phases))
+
+
+def _runs(moves: PlannedMoves, options: MigrationSimulationOptions, progress: Report | None) -> list[MessageRun]:
+    """Return the runs that are done within the time limit, in their order."""
+    done: list[MessageRun] = []
+    one, ends = partial(carry_out, moves, options.runs), deadline(options.time_limit_s)
+    for several in outcomes(one, range(options.runs), ends):
+        done += several
+        if progress is not None:
+            progress(f"{len(done):,} of {options.runs:,} runs", len(done) / options.runs)
+    if not done:
+        raise too_short(options.time_limit_s)
+    return sorted(done, key=lambda item: item.number)
+
+
+def _warnings(body: Document, done: int, runs: int) -> list[Warn]:
+    """Say which runs are missing, and which moves did not come to an end."""
+    warnings = []
+    if done < runs:
+        warnings.append(Warn("RUNS_CUT", f"the time limit left out {runs - done:,} of {runs:,} runs"))
+    open_ = [
+        f"{item['operator']}/{item['key_group']}"
+        for item in body["moves"]
+        if item["simulated"]["completion_s"] is None or item["simulated"]["completion_s"]["runs"] < done
+    ]
+    if open_:
+        text = f"{len(open_):,} moves, the first one of {open_[0]}, had not ended when their simulation did"
+        warnings.append(Warn("NOT_ENDED", f"{text}: --messages simulates longer"))
+    return warnings
+
+
+def _unmet(body: Document) -> str | None:
+    if body["exactly_once"]:
+        return None
+    first, count = body["faults"][0], sum(not item["exactly_once"] for item in body["moves"])
+    what = f"{first['operator']}/{first['key_group']}: {first['records']} records {first['what']}"
+    return f"not exactly once: {count} of {len(body['moves'])} moves, the first one of {what}"

@@ -1,10 +1,15 @@
-"""What is to come, in the order of time."""
+"""What is to come in the order of time, and tasks that are about to start: where, and when they have their state."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
+
+import numpy as np
+
+from ftplan.model.topology import IntArray
+from ftplan.simulation.recovery.setting import RecoverySetting, RecoveryStart
 
 
 class Kind(IntEnum):
@@ -39,3 +44,56 @@ class Agenda:
     def take(self) -> Callable[[], None]:
         """Remove the next thing and return it."""
         return heapq.heappop(self._heap)[3]
+
+
+class PendingStarts:
+    """Starts between the time that the schedule gives them and the time that the data plane starts their tasks.
+
+    Attributes
+    ----------
+    placed
+        By task, what starts once the whole job goes back.
+    loaded_s
+        When tasks of these that were ordered to load their state have it.
+    early
+        Starts whose task's failure is not detected yet.
+    """
+
+    def __init__(self, setting: RecoverySetting) -> None:
+        used = setting.starts if setting.mode.waits != "nothing" else ()
+        self.placed: dict[int, RecoveryStart] = {}
+        self.loaded_s: dict[int, float] = {}
+        self.early: list[RecoveryStart] = []
+        self._to_come: IntArray = np.bincount([start.task for start in used] or [0], minlength=setting.job.tasks)
+        self._to_come[0] -= not used
+
+    def place(self, start: RecoveryStart) -> None:
+        """Note that a task has a place."""
+        self.placed[start.task] = start
+
+    def passed(self, task: int) -> None:
+        """Note that a start of the schedule is not to come any more."""
+        self._to_come[task] -= 1
+
+    def comes(self, tasks: Iterable[int]) -> bool:
+        """Return whether the schedule starts any of some tasks that have no place yet."""
+        return any(self._to_come[task] > 0 for task in tasks if task not in self.placed)
+
+    def take_early(self) -> list[RecoveryStart]:
+        """Remove the early starts and return them."""
+        early, self.early = self.early, []
+        return early
+
+    def not_ordered(self) -> list[int]:
+        """Return the tasks that have a place and do not load their state yet."""
+        return [task for task in self.placed if task not in self.loaded_s]
+
+    def leave(self, nodes: Iterable[int]) -> list[RecoveryStart]:
+        """Remove the places on nodes that failed of tasks that do not load yet; return them."""
+        nodes = set(nodes)
+        return [self.placed.pop(task) for task in self.not_ordered() if self.placed[task].node in nodes]
+
+    def remove(self, task: int) -> RecoveryStart | None:
+        """Forget a task's place; return it."""
+        self.loaded_s.pop(task, None)
+        return self.placed.pop(task, None)

@@ -1,4 +1,4 @@
-"""The tasks under a coordinator's orders: which live, where, and what keeps a live one from working."""
+"""The tasks under a coordinator's orders: which live, where, what keeps them from working, and what they go back to."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.simulation.dataflow.plane import DataPlane
 from ftplan.simulation.recovery.agenda import Agenda, Kind
+from ftplan.simulation.recovery.outcome import ControlEvent
 from ftplan.simulation.recovery.setting import RecoverySetting
-from ftplan.simulation.recovery.trace import ControlEvent
 
 
 class ControlledTasks:
@@ -161,3 +161,23 @@ class ControlledTasks:
         if len(resume):
             self._plane.resume(resume.tolist())
         self._stalled = kept
+
+
+def batch_of_job(setting: RecoverySetting, plane: DataPlane, target: IntArray) -> int:
+    """Return the batches whose effects are in the states that the whole job goes back to.
+
+    They are those of the last complete checkpoint. Where there are none and states are rebuilt from a window, they are
+    those that the window leaves of what the slowest task has processed, or had (*target*) before it failed.
+    """
+    window_s = setting.timing.replay_window_s
+    if window_s == 0.0 or np.isfinite(setting.checkpoint_s):
+        return plane.complete()
+    processed = plane.processed()
+    least = int(np.where(processed < 0, target, processed).min())
+    return max(0, least - round(window_s / setting.job.batch_s))
+
+
+def all_keep_pace(setting: RecoverySetting, processed: IntArray) -> bool:
+    """Return whether no task is further behind those that feed it than queues allow."""
+    job = setting.job
+    return bool((processed[job.sender] - processed[job.receiver] <= setting.queue_batches).all())

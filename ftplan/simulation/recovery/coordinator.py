@@ -8,13 +8,10 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.simulation.dataflow.plane import DataPlane
-from ftplan.simulation.recovery.agenda import Agenda, Kind
-from ftplan.simulation.recovery.controlled_tasks import ControlledTasks
-from ftplan.simulation.recovery.hosts import Hosts
-from ftplan.simulation.recovery.pending_starts import PendingStarts
-from ftplan.simulation.recovery.rollback import all_keep_pace, batch_of_job
+from ftplan.simulation.recovery.agenda import Agenda, Kind, PendingStarts
+from ftplan.simulation.recovery.controlled_tasks import ControlledTasks, all_keep_pace, batch_of_job
+from ftplan.simulation.recovery.hosts import Hosts, busy_cores
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, RecoveryStart
-from ftplan.simulation.recovery.utilisation import busy_cores
 
 #: How often it is looked for a complete checkpoint, in intervals between checkpoints.
 LOOKS = 0.05

@@ -10,14 +10,14 @@ from ftplan.errors import FtplanError
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import Observed
-from ftplan.simulation.recovery.trace import QuerySeries, RecoveryTrace
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryOutcome
 
 #: What of a query's latency before the failure counts: not the first part, while queues fill.
 SETTLED = 0.25
 
 
 def query_series(
-    trace: RecoveryTrace, window_s: float = 10.0, threshold: float = 1.2, slide_s: float | None = None
+    outcome: RecoveryOutcome, window_s: float = 10.0, threshold: float = 1.2, slide_s: float | None = None
 ) -> QuerySeries:
     """Return what each query was like over time.
 
@@ -37,12 +37,12 @@ def query_series(
     FtplanError
         If a query that had records had no output before the failure, so that there is no latency to compare with.
     """
-    job, observed = trace.setting.job, trace.observed
+    job, observed = outcome.setting.job, outcome.observed
     query = np.flatnonzero(job.output)
     time_s: FloatArray = observed.start_s + np.arange(1.0, len(observed.processed) + 1.0) * observed.bin_s
     latency_sum, finished = observed.latency_s[:, query], observed.finished[:, query]
     flow = Flow(job, observed, time_s)
-    before = _before(trace, query, time_s, latency_sum, finished, flow)
+    before = _before(outcome, query, time_s, latency_sum, finished, flow)
     wait_s = 0.5 * (max(1.0, 10.0 * job.batch_s) if slide_s is None else slide_s)
     latency_s = _ratio(latency_sum, finished)
     mean_s = _ratio(_moving(latency_sum, observed.bin_s, window_s), _moving(finished, observed.bin_s, window_s))
@@ -152,7 +152,7 @@ class Flow:
 
 
 def _before(
-    trace: RecoveryTrace,
+    outcome: RecoveryOutcome,
     query: IntArray,
     time_s: FloatArray,
     latency_sum: FloatArray,
@@ -160,12 +160,12 @@ def _before(
     flow: Flow,
 ) -> FloatArray:
     """Return each query's mean latency before the failure, 0 for one that had no records."""
-    begin_s = trace.observed.start_s
+    begin_s = outcome.observed.start_s
     settled = (time_s <= 0.0) & (time_s > begin_s * (1.0 - SETTLED))
     total = finished[settled].sum(axis=0)
     had_records = flow.got(-0.5 * begin_s)[query] >= 1.0
     for task in query[had_records & (total == 0.0)].tolist():
-        name = trace.setting.task_name(task)
+        name = outcome.setting.task_name(task)
         raise FtplanError(f"task {name} has no output in the {-begin_s:g} s before the failure: simulate more of them")
     return np.asarray(latency_sum[settled].sum(axis=0) / np.maximum(total, 1.0))
 

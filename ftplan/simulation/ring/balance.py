@@ -57,7 +57,7 @@ class Balance:
 
     def _negotiate(self, share: FloatArray, thresholds: Thresholds) -> None:
         world = self.world
-        queue_s = np.array([peer.queue_load / peer.capacity for peer in world.peers])
+        queue_s = np.array([peer.queue_load / peer.pace.capacity for peer in world.peers])
         requests, _, watch = negotiated(world.ring, world.setting.position, queue_s, share, thresholds, self._watch)
         if not all(self._sound(request) for request in requests):
             return  # copies are still made: they ask again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from simpy import Environment
@@ -10,7 +11,7 @@ from simpy import Environment
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.simulation.engine.clock import after
 from ftplan.simulation.ring.peer import Batch, Marker, Part, Peer
-from ftplan.simulation.ring.setting import SimulatedRing
+from ftplan.simulation.ring.setting import RingSetting
 
 #: Least time between two messages of a link: rounding must not let one overtake the other.
 APART_S = 1e-9
@@ -33,6 +34,14 @@ class View:
         return self._parts
 
 
+@dataclass(frozen=True)
+class Network:
+    """Who gets messages, and for each message in turn the share of the longest delay that it takes."""
+
+    peers: Sequence[Peer]
+    shares: Iterator[float]
+
+
 class Mapper:
     """Sends a batch every tick, stamped by a clock of its own.
 
@@ -40,13 +49,13 @@ class Mapper:
     """
 
     def __init__(
-        self, env: Environment, setting: SimulatedRing, number: int, skew_s: float, peers: Sequence[Peer],
-        records: Callable[[int], FloatArray], random: Iterator[float],
+        self, env: Environment, setting: RingSetting, number: int, skew_s: float, network: Network,
+        records: Callable[[int], FloatArray],
     ) -> None:  # fmt: skip
-        self.env, self.setting, self.number, self.skew_s, self.peers = env, setting, number, skew_s, peers
+        self.env, self.setting, self.number, self.skew_s = env, setting, number, skew_s
         self.view: View | None = None
-        self._records, self._random = records, random
-        self._free_s = [-np.inf] * len(peers)
+        self._records, self._network = records, network
+        self._free_s = [-np.inf] * len(network.peers)
         self._tick = 0
         tick_s = setting.tick_s
         after(env, tick_s * (number + 1) / setting.mappers, self._emit)
@@ -56,7 +65,7 @@ class Mapper:
         if self.view is not None and view.version <= self.view.version:
             return
         self.view = view
-        for node in range(len(self.peers)):
+        for node in range(len(self._network.peers)):
             self._deliver(node, Marker(self.number, view.version))
 
     def _emit(self) -> None:
@@ -71,9 +80,9 @@ class Mapper:
 
     def _deliver(self, node: int, what: Batch | Marker) -> None:
         now = float(self.env.now)
-        there = max(now + next(self._random) * self.setting.timing.delay_s, self._free_s[node] + APART_S)
+        there = max(now + next(self._network.shares) * self.setting.timing.delay_s, self._free_s[node] + APART_S)
         self._free_s[node] = there
-        peer = self.peers[node]
+        peer = self._network.peers[node]
         if isinstance(what, Batch):
             after(self.env, there - now, lambda: peer.arrive(what))
         else:

@@ -61,6 +61,14 @@ class Split(NamedTuple):
     kept: Part | None
 
 
+class PeerPace(NamedTuple):
+    """How fast a node is: load, and replayed records, per second; and for how long what has just come is fresh."""
+
+    capacity: float
+    replay_rate: float
+    fresh_s: float
+
+
 class Peer:
     """A node.
 
@@ -80,12 +88,8 @@ class Peer:
         Called once when it processes what has just come, and then forgotten.
     """
 
-    def __init__(
-        self, env: Environment, positions: int, mappers: int, copies: Copies, capacity: float, replay_rate: float,
-        fresh_s: float,
-    ) -> None:  # fmt: skip
-        self.env, self.copies = env, copies
-        self.capacity, self.replay_rate, self.fresh_s = capacity, replay_rate, fresh_s
+    def __init__(self, env: Environment, positions: int, mappers: int, copies: Copies, pace: PeerPace) -> None:
+        self.env, self.copies, self.pace = env, copies, pace
         self.alive = True
         self.holdings = Holdings(positions)
         self.owns: BoolArray = np.zeros(positions, dtype=np.bool_)
@@ -203,7 +207,7 @@ class Peer:
         mine = self.owns[batch.part.at]
         part = batch.part if mine.all() else batch.part.only(mine)
         self.replayed += part.total
-        self._work(part.total / self.replay_rate, batch._replace(part=part))
+        self._work(part.total / self.pace.replay_rate, batch._replace(part=part))
 
     def _serve_queue(self) -> None:
         item = self._queue.popleft()
@@ -211,9 +215,9 @@ class Peer:
             self.heard[item.mapper] = max(int(self.heard[item.mapper]), item.version)
             return
         self._waits(item.part, -1.0)
-        if float(self.env.now) - item.sent_s <= self.fresh_s:
+        if float(self.env.now) - item.sent_s <= self.pace.fresh_s:
             self._tell_caught_up()
-        self._work(item.part.load / self.capacity, item)
+        self._work(item.part.load / self.pace.capacity, item)
 
     def _work(self, seconds: float, batch: Batch) -> None:
         self._at_work, self._since_s = batch, float(self.env.now)

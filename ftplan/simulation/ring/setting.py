@@ -82,7 +82,7 @@ class RingTiming:
 
 
 @dataclass(frozen=True, eq=False)
-class SimulatedRing:
+class RingSetting:
     """A ring, its load, and what happens to it.
 
     Attributes

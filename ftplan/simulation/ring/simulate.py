@@ -1,61 +1,52 @@
-"""One run of a simulated ring: until the input ends, and on until all of it has been processed."""
+"""From inputs and options to the answer of a simulated peer ring: run by run."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from typing import Any
 
-from ftplan.simulation.ring.audit import audited
-from ftplan.simulation.ring.balance import Balance
-from ftplan.simulation.ring.checkpoints import Checkpoints
-from ftplan.simulation.ring.failures import Failures
-from ftplan.simulation.ring.membership import Membership
-from ftplan.simulation.ring.outcome import RingOutcome, Sampler
-from ftplan.simulation.ring.setting import SimulatedRing
-from ftplan.simulation.ring.world import World
-
-#: How many times as long as the input a run takes at most, until all is processed.
-LONGEST = 20.0
+from ftplan.io.options.fields import PLAN, PlanSource, checked
+from ftplan.io.options.parameters import a_problem
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.simulation.registry import Report
+from ftplan.simulation.ring.answer import RingSimulation, body
+from ftplan.simulation.ring.options import RingSimulationOptions
+from ftplan.simulation.ring.run import run_ring
+from ftplan.simulation.ring.scene import COMMAND, scene_of
 
 
-def simulate_ring(setting: SimulatedRing) -> RingOutcome:
-    """Simulate a ring, its failures and its moves of load.
+def simulate_ring(
+    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
+) -> RingSimulation:
+    """Simulate a peer ring: failures, take-overs, load that moves, nodes that join and leave, batch by batch.
 
-    Every batch of every position is followed through each copy. Costs O(ticks mappers nodes) events, and memory of
-    positions x (replication + 1) x batches bytes.
+    Parameters
+    ----------
+    problem
+        With a plan its topology and cluster, and statistics where there are some. Without, what there is of them: nodes
+        and key groups that are alike stand for what is missing.
+    plan
+        A plan of kind peer-ring, its path or its document; None: nodes at even or random places.
+    progress
+        Called with a sentence and a share of 1 as runs are done.
+    options
+        The fields of :class:`ftplan.simulation.ring.options.RingSimulationOptions`, for instance
+        ``fail=["node:n1"], runs=20``.
+
+    Raises
+    ------
+    FtplanError
+        If an option is unknown or wrong, or an input is missing or does not fit.
     """
-    world = World(setting)
-    nodes = len(setting.nodes)
-    phase_s = np.array([next(world.random) for _ in range(nodes)]) * setting.timing.interval_s
-    checkpoints = Checkpoints(world, phase_s)
-    members = Membership(world, checkpoints)
-    failures = Failures(world, checkpoints, members, phase_s.tolist())
-    balance = Balance(world, members)
-    sampler = Sampler(world)
-    world.env.run(until=setting.until_s * (1.0 + 1e-12) + 1e-9)
-    over_time = sampler.over_time()
-    _drain(world, failures)
-    records = world.records()
-    left = sum(batch.part.total for peer in world.peers for batch in peer.waiting())
-    return RingOutcome(
-        setting=setting,
-        changes=tuple(world.changes),
-        audit=audited(world, records),
-        over_time=over_time,
-        ring=world.ring,
-        alive=tuple(world.alive.tolist()),
-        out_of_room_s=balance.out_of_room_s,
-        copied_bytes=checkpoints.sent_bytes,
-        replayed=sum(peer.replayed for peer in world.peers),
-        unfinished=float(left),
-    )
-
-
-def _drain(world: World, failures: Failures) -> None:
-    """Go on until all is processed and every failure is answered."""
-    setting, timing = world.setting, world.setting.timing
-    step_s = max(setting.tick_s, 2.0 * timing.delay_s, timing.latency_bound_s)
-    noticed_s = timing.missed * (timing.heartbeat_s or timing.interval_s) + timing.grace_s + (timing.detection_s or 0.0)
-    last_s = LONGEST * (setting.until_s + noticed_s + timing.fixed_s)
-    world.env.run(until=world.now + step_s)
-    while world.now < last_s and not (failures.expected == 0 and all(p.idle or not p.alive for p in world.peers)):
-        world.env.run(until=world.now + step_s)
+    problem = a_problem(problem)
+    request = RingSimulationOptions.of(COMMAND, options)
+    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
+    scene = scene_of(problem, given, request)
+    outcomes = []
+    for run in range(request.runs):
+        outcomes.append(run_ring(replace(scene.setting, run=run)))
+        if progress is not None:
+            progress(f"run {run + 1:,} of {request.runs:,}", (run + 1) / request.runs)
+    document, warnings = body(scene, outcomes)
+    return RingSimulation(request, document, scene.inputs, (*scene.warnings, *warnings))

@@ -13,9 +13,9 @@ from ftplan.planners.peer_ring.problem import Event
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.copies import Copies
-from ftplan.simulation.ring.mapper import Mapper, View
-from ftplan.simulation.ring.peer import Peer
-from ftplan.simulation.ring.setting import SimulatedRing, Surge
+from ftplan.simulation.ring.mapper import Mapper, Network, View
+from ftplan.simulation.ring.peer import Peer, PeerPace
+from ftplan.simulation.ring.setting import RingSetting, Surge
 
 #: Ticks that a batch may have waited for a node that has caught up.
 FRESH_TICKS = 2.0
@@ -79,21 +79,19 @@ class World:
         (batches,) when each batch was sent, infinite for those that were not.
     """
 
-    def __init__(self, setting: SimulatedRing) -> None:
+    def __init__(self, setting: RingSetting) -> None:
         self.env = Environment()
         self.setting = setting
-        nodes, positions = len(setting.nodes), len(setting.position)
+        positions = len(setting.position)
         copies = setting.replication + 1
         self.copies = Copies(copies * positions, setting.batches)
         self.random = uniform(np.random.default_rng([setting.seed, setting.run]))
         fresh_s = FRESH_TICKS * setting.tick_s + setting.timing.delay_s
-        self.peers = [
-            Peer(
-                self.env, positions, setting.mappers, self.copies, float(setting.capacity[n]),
-                float(setting.replay_rate[n]), fresh_s,
-            )
-            for n in range(nodes)
-        ]  # fmt: skip
+        paces = (
+            PeerPace(float(setting.capacity[n]), float(setting.replay_rate[n]), fresh_s)
+            for n in range(len(setting.nodes))
+        )
+        self.peers = [Peer(self.env, positions, setting.mappers, self.copies, pace) for pace in paces]
         self.ring = setting.ring
         self.owner, self.holds = self.placed(self.ring)
         self.extra: BoolArray = np.zeros_like(self.holds)
@@ -107,9 +105,9 @@ class World:
         self._level_of: IntArray = np.zeros(setting.batches, dtype=np.int64)
         for surge in setting.surges:
             after(self.env, surge.at_s, self._surges(surge), CONTROL)
+        network = Network(self.peers, self.random)
         self.mappers = [
-            Mapper(self.env, setting, m, skew_s, self.peers, self._send, self.random)
-            for m, skew_s in enumerate(self._skews())
+            Mapper(self.env, setting, m, skew_s, network, self._send) for m, skew_s in enumerate(self._skews())
         ]
         self._begin()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from simpy import Environment
@@ -40,6 +41,13 @@ class CoveredParts:
         self.covered += sum(b - a + 1 for a, b in new)
 
 
+class OperatorSeries(NamedTuple):
+    """What is measured of all operators: the records that each has, and the tasks that take cores."""
+
+    queue: LevelSeries
+    executors: LevelSeries
+
+
 class OperatorRun:
     """An operator under way.
 
@@ -59,10 +67,10 @@ class OperatorRun:
 
     def __init__(
         self, env: Environment, number: int, operator: SimulatedOperator, load: BatchedLoad, expected: Digests,
-        queue: LevelSeries, executors: LevelSeries,
+        series: OperatorSeries,
     ) -> None:  # fmt: skip
         self.env, self.number, self.operator, self.load, self.expected = env, number, operator, load, expected
-        self.queue, self.executors = queue, executors
+        self.series = series
         self.tasks: list[ScalableTask] = []
         self.secondary: list[ScalableTask] = []
         self.fed: list[ScalableTask] = []
@@ -94,7 +102,7 @@ class OperatorRun:
             ScalableTask(self.env, self.operator, self.load, self.expected, parts, self.put_out) for parts in ranges
         ]
         self.every_task += tasks
-        self.executors.change(len(tasks), self.number)
+        self.series.executors.change(len(tasks), self.number)
         return tasks
 
     def begin(self, ranges: Ranges, state: KeyedState | None) -> None:
@@ -110,7 +118,7 @@ class OperatorRun:
         for task in tasks:
             if not task.stopped:
                 task.stop()
-                self.executors.change(-1, self.number)
+                self.series.executors.change(-1, self.number)
 
     def state(self) -> KeyedState | None:
         """Return a copy of the state, composed of its tasks'; None without keyed state."""
@@ -194,4 +202,4 @@ class OperatorRun:
 
     def say(self) -> None:
         """Tell the series how many records it has."""
-        self.queue.set(self.records_of(self.released, self.arrived), self.number)
+        self.series.queue.set(self.records_of(self.released, self.arrived), self.number)

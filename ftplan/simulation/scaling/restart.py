@@ -9,7 +9,7 @@ from simpy import Environment
 from simpy.events import ProcessGenerator
 
 from ftplan.simulation.engine.clock import data_timeout
-from ftplan.simulation.scaling.feed import Feed
+from ftplan.simulation.scaling.job_run import Feed
 from ftplan.simulation.scaling.keyed_state import KeyedState, compose
 from ftplan.simulation.scaling.operator_run import OperatorRun
 from ftplan.simulation.scaling.setting import Ranges, RestartSetting, SplitSetting

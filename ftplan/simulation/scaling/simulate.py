@@ -1,94 +1,175 @@
-"""A job under a load that changes, and operators that are split when they become bottlenecks."""
+"""From inputs and options to the answer of simulated scaling: what each mode does about bottlenecks, in all runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
-from simpy import Environment
 
-from ftplan.simulation.scaling.coordinator import ScalingCoordinator, SplitRecord
-from ftplan.simulation.scaling.job_run import JobRun
-from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures, faults, level_s, outage_s, pause_s
-from ftplan.simulation.scaling.setting import ScalingSetting
-from ftplan.simulation.scaling.splits import TECHNIQUES, Techniques
+from ftplan.errors import FtplanError
+from ftplan.io.options.fields import PLAN, PlanSource, checked
+from ftplan.io.options.parameters import a_problem
+from ftplan.model.plan import Plan
+from ftplan.model.problem import Problem
+from ftplan.planners.scale_out.fuzzy_inference import FuzzyRules, scores
+from ftplan.planners.scale_out.problem import State
+from ftplan.planners.scale_out.states import Thresholds, timeline
+from ftplan.simulation.registry import Report
+from ftplan.simulation.scaling.answer import ScalingSimulation, body, mode_document
+from ftplan.simulation.scaling.job import ScalingJob
+from ftplan.simulation.scaling.load import RateCurve, batched, curve
+from ftplan.simulation.scaling.options import NONE, PLANNED, RESTART, STEADY, ScalingSimulationOptions
+from ftplan.simulation.scaling.run import run_scaling
+from ftplan.simulation.scaling.scene import COMMAND, scene_of
+from ftplan.simulation.scaling.setting import Detection, Ranges, RestartSetting, ScalingSetting, SplitOrder, Technique
+from ftplan.simulation.scene import resolution
+
+#: Where a plan's splits begin, as a share of the time, and seconds between those that free cores and the others.
+AT, APART_S = 0.2, 10.0
+#: Windows for which a score stays low before an operator has too many tasks.
+HOLD = 3
+#: What splits an operator whose plan does not say how.
+DEFAULT_TECHNIQUE: Technique = "checkpoint"
+#: Modes where nobody asks for any, with a plan and without.
+WITH_PLAN, WITHOUT_PLAN = (NONE, PLANNED), (NONE, RESTART, "checkpoint", "active-backup")
 
 
-def simulate_scaling(setting: ScalingSetting, techniques: Techniques = TECHNIQUES) -> ScalingOutcome:
-    """Simulate a job under a load, with splits at given times or when detection asks for them.
-
-    Queues are unbounded: what back-pressure would hold back waits before the bottleneck. An operator begins a batch
-    when all its inputs have put it out, and gives it on when all its tasks have processed it: order is restored by the
-    batches' numbers, as by the sequence numbers of records in [Mudassar2019, figure 6]. Costs O(batches (tasks + key
-    groups)).
+def simulate_scaling(
+    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
+) -> ScalingSimulation:
+    """Simulate a job whose load changes, and operators that are split when they become bottlenecks.
 
     Parameters
     ----------
-    techniques
-        By name, what splits an operator with keyed state.
+    problem
+        With a plan its topology and statistics, and a cluster where there is one. Without, a topology, with statistics
+        or not; without all of them the job of the paper's experiment.
+    plan
+        A plan of kind scale-out, its path or its document: operators are split as it says. None: twice the tasks.
+    progress
+        Called with a sentence and a share of 1 as runs are done.
+    options
+        The fields of :class:`ftplan.simulation.scaling.options.ScalingSimulationOptions`, for instance
+        ``mode=["none", "checkpoint"], load="doubling"``.
+
+    Raises
+    ------
+    FtplanError
+        If an option is unknown or wrong, or an input is missing or does not fit.
     """
-    env = Environment()
-    job = JobRun(env, setting.operators, setting.load, setting.every_s, setting.split.delay_s)
-    coordinator = ScalingCoordinator(env, job, setting, techniques)
-    env.run(until=setting.until_s)
-    bins = int(setting.until_s / setting.every_s + 1e-9)
-    output = job.output.sums()[:bins]
-    queue, executors = job.queue.ends()[:bins], job.executors.ends()[:bins]
-    most, mean = job.executors.highest()[:bins], job.executors.means()[:bins]
-    detector = coordinator.detector
-    scores = [] if detector is None else list(detector.scores)
-    coordinator.close()
-    env.run()
-    cores = np.array([run.operator.cpu for run in job.runs])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        latency_s = output[:, 1] / output[:, 0]
-    return ScalingOutcome(
-        time_s=setting.every_s * np.arange(1.0, bins + 1.0),
-        queue=queue,
-        executors=executors.round().astype(np.int64),
-        most_executors=most.round().astype(np.int64),
-        throughput=output[:, 0] / setting.every_s,
-        latency_s=latency_s,
-        scores=np.array(scores).reshape(len(scores), len(job.runs)),
-        batch_latency_s=job.out_s - setting.load.at_s,
-        core_s=float((mean * cores).sum() * setting.every_s),
-        changes=() if detector is None else tuple(detector.changes),
-        splits=tuple(_splits(job, coordinator, setting.until_s)),
-        faults=tuple(faults(job.runs, len(setting.load.at_s), job.expected)),
-        states={run.number: state for run in job.runs if (state := run.state()) is not None},
+    problem = a_problem(problem)
+    request = ScalingSimulationOptions.of(COMMAND, options)
+    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
+    modes = request.mode or (WITHOUT_PLAN if given is None else WITH_PLAN)
+    if given is None and PLANNED in modes:
+        raise FtplanError(f"--mode: {PLANNED} is as PLAN says, and none is given")
+    scene = scene_of(problem, given, request)
+    job = scene.job
+    over_time = curve(request, job.default_load, job.usual_records_s, job.measured)
+    every_s = resolution(over_time.until_s, request.every_s)
+    detects = detection(scene.rules, scene.thresholds, request)
+    documents = []
+    for number, mode in enumerate(modes):
+        outcomes = []
+        for run in range(request.runs):
+            drawn = None if request.runs == 1 else run
+            outcomes.append(run_scaling(setting_of(job, mode, over_time, detects, request, every_s, drawn)))
+            if progress is not None:
+                share = (number * request.runs + run + 1) / (len(modes) * request.runs)
+                progress(f"{mode}, run {run + 1:,} of {request.runs:,}", share)
+        documents.append(mode_document(mode, job, outcomes))
+    contents = body(job, scene.thresholds, over_time, every_s, request, documents)
+    return ScalingSimulation(request, contents, scene.inputs, scene.warnings)
+
+
+def detection(rules: FuzzyRules, thresholds: Thresholds, options: ScalingSimulationOptions) -> Detection:
+    """Return how bottlenecks are detected: fuzzy scores and states [Mudassar2019, algorithm 1].
+
+    Nobody acts on scores below the threshold of scaling in, as the paper's experiments did not.
+    """
+
+    def state(own: Sequence[float]) -> State:
+        return timeline(own, thresholds, 0.0, HOLD).states[-1]
+
+    return Detection(options.window_s, partial(scores, rules), state, options.rest_s)
+
+
+def setting_of(
+    job: ScalingJob, mode: str, given: RateCurve, detects: Detection, options: ScalingSimulationOptions,
+    every_s: float, run: int | None,
+) -> ScalingSetting:  # fmt: skip  # what a run differs by, each by itself
+    """Return what is simulated in a mode and a run; None is the run in which all is as expected."""
+    random = None if run is None else np.random.default_rng((options.seed, run))
+    technique = _techniques(job, mode)
+    orders = () if mode in (NONE, RESTART) else _orders(job, technique, given, options, random)
+    restart = None
+    if mode == RESTART:
+        at_s = options.restart_at_s
+        if not at_s and (planned := _split_at(job, given, options)) is not None:
+            at_s = (planned,)
+        restart = RestartSetting(
+            options.storm_interval_s, options.storm_overhead_s, options.restart_time_s, options.reaction_s, at_s,
+            tuple(job.planned or ()),
+        )  # fmt: skip
+    return ScalingSetting(
+        operators=job.operators,
+        load=batched(given, options, job.usual_records_s, random, sum(item.parallelism for item in job.operators)),
+        ranges=_never if mode == NONE else job.ranges,
+        techniques=technique,
+        until_s=given.until_s,
+        every_s=every_s,
+        split=job.split,
+        detection=detects,
+        orders=orders,
+        by_orders=bool(orders),
+        restart=restart,
+        intervals=job.intervals,
     )
 
 
-def _splits(job: JobRun, coordinator: ScalingCoordinator, until_s: float) -> Iterator[SplitFigures]:
-    """Yield the splits in the order in which they ended, and restarts."""
-    for record in coordinator.records:
-        yield _split(job, record, until_s)
-    if coordinator.restarts is not None:
-        for began_s, ended_s, changed, replayed in coordinator.restarts.restarted:
-            for operator, (before, after) in changed.items():
-                paused_s = outage_s(job.runs[operator], began_s, ended_s)
-                yield SplitFigures(
-                    operator, "restart", before, after, None, began_s, ended_s, paused_s, None, False, replayed
-                )
+def _never(operator: int, parallelism: int) -> Ranges | None:
+    return None
 
 
-def _split(job: JobRun, record: SplitRecord, until_s: float) -> SplitFigures:
-    split, run = record.split, job.runs[record.operator]
-    ended = bool(np.isfinite(split.ended_s))
-    return SplitFigures(
-        record.operator,
-        record.technique,
-        record.tasks_from,
-        record.tasks_to,
-        _known(split.prepared_s),
-        _known(split.promoted_s),
-        _known(split.ended_s),
-        pause_s(run, split.promoted_s, split.ended_s) if ended else None,
-        level_s(run, split.ranges, split.promoted_s, split.ended_s, until_s) if ended else None,
-        split.late,
-        split.replayed,
-    )
+def _techniques(job: ScalingJob, mode: str) -> dict[int, Technique]:
+    """Return the technique of each operator with keyed state."""
+    own: dict[int, Any] = {}
+    for number, operator in enumerate(job.operators):
+        if operator.key_groups:
+            planned = None if job.planned is None or number not in job.planned else job.planned[number].technique
+            own[number] = (planned or DEFAULT_TECHNIQUE) if mode in (PLANNED, NONE, RESTART) else mode
+    return own
 
 
-def _known(at_s: float) -> float | None:
-    return at_s if np.isfinite(at_s) else None
+def _split_at(job: ScalingJob, given: RateCurve, options: ScalingSimulationOptions) -> float | None:
+    """Return when operators are split; None where their scores say so."""
+    if options.split_at_s is not None:
+        return options.split_at_s
+    steady = (options.load or job.default_load) == STEADY
+    return AT * given.until_s if job.planned is not None and steady else None
+
+
+def _orders(
+    job: ScalingJob, technique: dict[int, Technique], given: RateCurve, options: ScalingSimulationOptions,
+    random: np.random.Generator | None,
+) -> tuple[SplitOrder, ...]:  # fmt: skip
+    """Return the splits at given times: those that free cores first, then the others; each prepared in time."""
+    at_s = _split_at(job, given, options)
+    if at_s is None:
+        return ()
+    planned = job.planned or {}
+    numbers = list(planned) or [number for number, operator in enumerate(job.operators) if operator.scales]
+    ready, ends_s = {}, [at_s]
+    for number in numbers:
+        cost = planned[number].predicted.get(technique.get(number)) if number in planned else None
+        ready[number] = job.split.setup_s if cost is None or cost.why_not is not None else cost.ready_s
+        if number in planned and planned[number].first:
+            ends_s.append(at_s + APART_S + (cost.pause_s if cost is not None and np.isfinite(cost.pause_s) else 0.0))
+    orders = []
+    for number in numbers:
+        promote_s = at_s if number not in planned or planned[number].first else max(ends_s)
+        earlier = 0.0 if random is None else random.uniform(0.0, job.intervals.get(number, 0.0))
+        orders.append(SplitOrder(number, max(promote_s - ready[number] - earlier, 0.0), promote_s))
+    return tuple(orders)

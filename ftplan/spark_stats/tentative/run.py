@@ -73,8 +73,7 @@ def _cached(frame: Any) -> Iterator[Any]:
 
 @contextmanager
 def _of_log(session: Session, files: Sequence[LogFile], setting: TopKSetting) -> Iterator[TentativeQuery]:
-    from ftplan.spark_stats.tentative.slices import counted, survey
-    from ftplan.spark_stats.tentative.top_k import TopK
+    from ftplan.spark_stats.tentative.top_k import TopK, counted, survey
 
     mapping = setting.mapping
     with _cached(counted(session, files, mapping, known_operators(mapping, None))) as slices:
@@ -99,8 +98,7 @@ def _of_log(session: Session, files: Sequence[LogFile], setting: TopKSetting) ->
 
 @contextmanager
 def _of_traffic(session: Session, setting: IncidentSetting) -> Iterator[TentativeQuery]:
-    from ftplan.spark_stats.tentative.incidents import IncidentJoin, distinct_incidents, mean_speeds
-    from ftplan.spark_stats.tentative.traffic import TrafficStreams
+    from ftplan.spark_stats.tentative.incidents import IncidentJoin, TrafficStreams, distinct_incidents, mean_speeds
 
     traffic = setting.traffic
     streams = TrafficStreams(session.spark, traffic)

@@ -18,7 +18,7 @@ from ftplan.planners.recovery_schedule.incident import Incident, Transfers
 from ftplan.planners.recovery_schedule.replay.replay import replay
 from ftplan.planners.recovery_schedule.rules import violations
 from tests.model import figure_2 as fig
-from tests.simulation.cases import failing_again, later, split_task
+from tests.planners.recovery_schedule.replay.cases import failing_again, later, split_task
 
 
 def codes(body: dict[str, Any], incident: Incident | None = None) -> list[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from ftplan.simulation.dataflow.audit import audit, failure_free
-from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.dataflow.reference import ReferencePlane, audit, failure_free
 from tests.simulation.dataflow.orders import Case, cases, play
 
 

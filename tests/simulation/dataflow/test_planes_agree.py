@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.plane import FlowOptions, Observed
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import run_recovery
 from tests.simulation.dataflow.orders import Case, Order, cases, play
 from tests.simulation.jobs import job
 from tests.simulation.oracles.settings import settings_of
@@ -68,8 +68,8 @@ def test_an_incremental_recovery_of_many_queries() -> None:
 @settings(max_examples=6)
 def test_a_recovery_in_each_mode(mode: str, data: st.DataObject) -> None:
     setting = data.draw(settings_of(MODES[mode]))
-    expected = simulate(setting, lambda job, options: ReferencePlane(job, options, identities=False))
-    trace = simulate(setting, CompiledPlane)
+    expected = run_recovery(setting, lambda job, options: ReferencePlane(job, options, identities=False))
+    trace = run_recovery(setting, CompiledPlane)
     assert_same(trace.observed, expected.observed)
     assert [event[1:] for event in trace.events] == [event[1:] for event in expected.events]
     np.testing.assert_allclose([event.at_s for event in trace.events], [event.at_s for event in expected.events])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.simulation.dataflow.audit import audit, failure_free
-from ftplan.simulation.dataflow.input_order import InputOrderFactory, RepairedOrder
 from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.dataflow.reference import ReferencePlane, audit, failure_free
+from ftplan.simulation.dataflow.streams import InputOrderFactory, RepairedOrder
 from tests.simulation.dataflow.cases import begin, chain, job
 from tests.simulation.oracles.printed_order import PrintedOrder
 

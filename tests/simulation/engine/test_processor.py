@@ -12,7 +12,7 @@ from simpy import Environment, Event
 
 from ftplan.simulation.engine.clock import after
 from ftplan.simulation.engine.processor import Processor, max_min_shares
-from ftplan.simulation.engine.sources import arrivals, poisson_gaps
+from ftplan.simulation.engine.queues import arrivals, poisson_gaps
 
 CORES = st.floats(0.0, 16.0)
 THREADS = st.lists(st.floats(0.1, 8.0) | st.integers(1, 4).map(float), max_size=7)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from simpy import Environment, Event
 
 from ftplan.simulation.engine.processor import Processor
-from ftplan.simulation.engine.queues import CountedQueue
-from ftplan.simulation.engine.sources import arrivals, poisson_gaps, regular_gaps
+from ftplan.simulation.engine.queues import CountedQueue, arrivals, poisson_gaps, regular_gaps
 
 
 def waits(gaps: Iterable[float], service_s: float) -> list[float]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.simulation.migration.run import Make, MoveOutcome, run_moves
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
-from ftplan.simulation.migration.simulate import Make, SimulatedMove, simulate_moves
 
 
 def random_setting(protocol: str, seed: int, **changed: Any) -> MoveSetting:
@@ -72,7 +72,7 @@ def in_messages(
     )  # fmt: skip
 
 
-def simulated(setting: MoveSetting, protocols: Mapping[str, Make] | None = None) -> SimulatedMove:
+def simulated(setting: MoveSetting, protocols: Mapping[str, Make] | None = None) -> MoveOutcome:
     """Simulate one move by itself, each transfer on a link of its own."""
-    (move,) = simulate_moves([setting], shared_links=False, **({} if protocols is None else {"protocols": protocols}))
+    (move,) = run_moves([setting], shared_links=False, **({} if protocols is None else {"protocols": protocols}))
     return move

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from ftplan.model.units import MB
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS, MigrationSetting, migration_costs
 from ftplan.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
+from ftplan.simulation.migration.run import run_moves
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
-from ftplan.simulation.migration.simulate import simulate_moves
 from tests.simulation.migration.message_cases import in_messages, simulated
 
 BUFFERS = st.lists(st.integers(1, 40), min_size=1, max_size=5).map(tuple)
@@ -97,7 +97,7 @@ def costs(draw: st.DrawFn) -> MigrationSetting:
 @settings(max_examples=60)
 def test_costs_in_seconds(protocol: str, cost: MigrationSetting, upstreams: int) -> None:
     """What a formula leaves out: a few messages, single records, and that buffers are replayed while others come."""
-    moved = simulate_moves([in_seconds(protocol, cost, upstreams)])[0]
+    moved = run_moves([in_seconds(protocol, cost, upstreams)])[0]
     assert moved.faults == ()
     stated, row = migration_costs(cost), PROTOCOLS.index(protocol)
     c: Any = cost
@@ -120,8 +120,8 @@ def test_cpal_as_printed_pauses_by_what_came_in_during_the_replay() -> None:
     """Synchronised right after the replay, the new node has what came in meanwhile still before it."""
     cost = MigrationSetting(rate=100.0, record_time_s=0.005, state_bytes=0.0, age_s=4.0, interval_s=60.0, delay_s=0.001)
     setting = in_seconds("cpal", cost, 2)
-    printed = simulate_moves([replace(setting, catch_up_first=False)])[0]
-    caught_up = simulate_moves([setting])[0]
+    printed = run_moves([replace(setting, catch_up_first=False)])[0]
+    caught_up = run_moves([setting])[0]
     # 400 records are replayed in 2 s; 200 came in meanwhile, which takes 1 s, and 1 s more with what comes then
     assert printed.figures.pause_s == pytest.approx(2.0, abs=0.1)
     assert printed.figures.longest_delay_s == pytest.approx(1.0, abs=0.1)
@@ -137,9 +137,9 @@ def test_transfers_into_a_node_wait_for_each_other() -> None:
         bandwidth_mb_s=1.0,
     )  # fmt: skip
     first = in_seconds("cpa", cost, 1)
-    together = simulate_moves([first, replace(first, source=2)])
+    together = run_moves([first, replace(first, source=2)])
     assert [move.figures.pause_s for move in together] == pytest.approx([10.0, 20.0], rel=0.05)
-    apart = simulate_moves([first, replace(first, target=2)])
+    apart = run_moves([first, replace(first, target=2)])
     assert [move.figures.pause_s for move in apart] == pytest.approx([10.0, 10.0], rel=0.05)
 
 
@@ -148,5 +148,5 @@ def test_the_link_out_of_the_old_node_counts_for_what_is_sent_from_it() -> None:
         rate=10.0, record_time_s=0.001, state_bytes=10 * MB, age_s=1.0, interval_s=1e6, bandwidth_mb_s=1.0
     )
     first = in_seconds("direct", cost, 1)
-    together = simulate_moves([first, replace(first, target=2)])
+    together = run_moves([first, replace(first, target=2)])
     assert [move.figures.completion_s for move in together] == pytest.approx([10.0, 20.0], rel=0.05)

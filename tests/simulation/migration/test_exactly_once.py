@@ -18,8 +18,8 @@ from ftplan.simulation.migration.outcome import MigrationFault, faults, figures,
 from ftplan.simulation.migration.parts import GroupMessage, Upstream
 from ftplan.simulation.migration.protocol import Links, MigrationProtocol
 from ftplan.simulation.migration.protocols import PROTOCOLS, CpalMigration, DirectMigration
+from ftplan.simulation.migration.run import run_moves
 from ftplan.simulation.migration.setting import MoveSetting
-from ftplan.simulation.migration.simulate import simulate_moves
 from tests.simulation.migration.message_cases import random_setting, simulated
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -56,7 +56,7 @@ def test_moves_of_a_phase_share_links(protocols: list[str], seed: int) -> None:
         random_setting(protocol, seed + k, source=source, target=target, bytes_s=500.0)
         for k, (protocol, (source, target)) in enumerate(zip(protocols, nodes, strict=True))
     ]
-    assert [move.faults for move in simulate_moves(phase)] == [()] * len(phase)
+    assert [move.faults for move in run_moves(phase)] == [()] * len(phase)
 
 
 class LosesTheOldNode(MigrationProtocol):

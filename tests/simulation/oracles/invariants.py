@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ftplan.simulation.dataflow.audit import failure_free
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.ledger import TaskHistory
-from ftplan.simulation.dataflow.message import Barrier, Identity, Records
 from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.dataflow.reference import ReferencePlane, failure_free
+from ftplan.simulation.dataflow.streams import Barrier, Identity, Records
+from ftplan.simulation.dataflow.task_state import TaskHistory
 
 #: Batches that no test goes beyond.
 MOST_BATCHES = 2000

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 
-from ftplan.simulation.dataflow.input_order import Arrival
-from ftplan.simulation.dataflow.message import Barrier, Message, Records
+from ftplan.simulation.dataflow.streams import Arrival, Barrier, Message, Records
 
 
 class PrintedOrder:

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ftplan.simulation.dataflow.job import StreamJob
+from ftplan.simulation.recovery.hosts import busy_cores
 from ftplan.simulation.recovery.modes import Mode
 from ftplan.simulation.recovery.setting import (
     NodeFailure,
@@ -16,7 +17,6 @@ from ftplan.simulation.recovery.setting import (
     RecoveryTiming,
     SimulatedNode,
 )
-from ftplan.simulation.recovery.utilisation import busy_cores
 from tests.simulation.jobs import jobs
 
 #: From then on nothing fails and all that is down is started.

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.api.simulating.job import JobOptions, running_job
 from ftplan.generators.knobs import TopologyKnobs
 from ftplan.generators.topology import topology
 from ftplan.model.measures.recovery_time import RecoveryParameters, recovery_time
@@ -22,8 +21,9 @@ from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.recovery.control import simulate
+from ftplan.simulation.recovery.job import JobOptions, running_job
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.setting import (
     NodeFailure,
     RecoverySetting,
@@ -203,7 +203,7 @@ def test_recovery_takes_what_the_closed_form_says(setting: RecoverySetting) -> N
         float(setting.job.state_bytes[0]),
     )
     setting = replace(setting, until_s=float(parts.total_s) + 5.0)
-    trace = simulate(setting, quick)
+    trace = run_recovery(setting, quick)
     seen = trace.observed
     time_s = (seen.start_s + np.arange(1, len(seen.processed) + 1) * seen.bin_s)[::2]  # in the middle of batches
     last = seen.processed[::2, -1]

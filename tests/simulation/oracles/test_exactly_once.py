@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.setting import RecoverySetting
 from tests.simulation.oracles.invariants import Invariants, assert_progress, assert_undisturbed
 from tests.simulation.oracles.settings import settings_of
@@ -33,7 +33,7 @@ def carried_out(made: RecoverySetting, logged: bool | None = None) -> ReferenceP
         planes.append(ReferencePlane(job, options, watch=Invariants(job)))
         return planes[0]
 
-    simulate(made, factory)
+    run_recovery(made, factory)
     return planes[0]
 
 

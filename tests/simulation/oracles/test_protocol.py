@@ -11,11 +11,10 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from ftplan.simulation.dataflow.input_order import InputOrderFactory, RepairedOrder
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.message import LOG, Barrier, Records
 from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.dataflow.streams import LOG, Barrier, InputOrderFactory, Records, RepairedOrder
 from tests.simulation.jobs import job, jobs
 from tests.simulation.oracles.by_hand import Outage, recover
 from tests.simulation.oracles.invariants import Invariants, assert_undisturbed, history, started

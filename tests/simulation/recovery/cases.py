@@ -10,8 +10,9 @@ import numpy as np
 
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import Observed
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.outcome import ControlEvent, RecoveryOutcome, RecoverySummary, summarise
+from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.setting import (
     NodeFailure,
@@ -20,8 +21,6 @@ from ftplan.simulation.recovery.setting import (
     RecoveryTiming,
     SimulatedNode,
 )
-from ftplan.simulation.recovery.summary import summarise
-from ftplan.simulation.recovery.trace import ControlEvent, RecoverySummary, RecoveryTrace
 from tests.simulation.jobs import job
 
 BATCH_S = 0.5
@@ -81,8 +80,8 @@ def timing(base: RecoverySetting, **changed: Any) -> RecoverySetting:
     return replace(base, timing=replace(base.timing, **changed))
 
 
-def simulated(made: RecoverySetting) -> RecoveryTrace:
-    return simulate(made)
+def simulated(made: RecoverySetting) -> RecoveryOutcome:
+    return run_recovery(made)
 
 
 def summary(made: RecoverySetting) -> RecoverySummary:
@@ -91,16 +90,16 @@ def summary(made: RecoverySetting) -> RecoverySummary:
     return summarise(trace, series, np.ones(len(series.query)))
 
 
-def times(trace: RecoveryTrace, what: str) -> list[float]:
+def times(trace: RecoveryOutcome, what: str) -> list[float]:
     """When an event happened, each time."""
     return [round(event.at_s, 6) for event in events(trace, what)]
 
 
-def events(trace: RecoveryTrace, what: str) -> list[ControlEvent]:
+def events(trace: RecoveryOutcome, what: str) -> list[ControlEvent]:
     return [event for event in trace.events if event.what == what]
 
 
-def running(trace: RecoveryTrace) -> dict[int, float]:
+def running(trace: RecoveryOutcome) -> dict[int, float]:
     """When each task worked again last."""
     return {event.tasks[0]: round(event.at_s, 6) for event in events(trace, "running")}
 

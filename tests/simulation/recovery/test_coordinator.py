@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from ftplan.errors import FtplanError
-from ftplan.simulation.recovery.control import simulate
-from ftplan.simulation.recovery.hosts import Hosts
-from ftplan.simulation.recovery.progress import caught_up
+from ftplan.simulation.recovery.hosts import Hosts, busy_cores
+from ftplan.simulation.recovery.run import caught_up, run_recovery
 from ftplan.simulation.recovery.series import query_series
 from ftplan.simulation.recovery.setting import RecoverySetting
-from ftplan.simulation.recovery.utilisation import busy_cores
 from tests.simulation.recovery.cases import (
     chain,
     diamond,
@@ -186,17 +184,17 @@ def test_a_job_that_cannot_keep_up_is_refused() -> None:
     slow = chain([0.5, 1.2, 0.5])  # type: ignore[arg-type]
     made = setting("incremental", slow, [failure([2])])
     with pytest.raises(FtplanError, match="task 1 is busy 120% of its time before anything fails"):
-        simulate(made)
+        run_recovery(made)
     with pytest.raises(FtplanError, match="task parser/0 is busy"):
-        simulate(replace(made, names=("log/0", "parser/0", "out/0")))
+        run_recovery(replace(made, names=("log/0", "parser/0", "out/0")))
     full = replace(setting("incremental", chain(0.7), [failure([2])]), home=np.zeros(3, dtype=np.int64))
     with pytest.raises(FtplanError, match="node n0 is busy 105% of its time"):
-        simulate(full)
+        run_recovery(full)
     costly = replace(made, job=chain(0.9), snapshot_core_s=np.full(3, 2.0))
     with pytest.raises(FtplanError, match="busy 110%"):
-        simulate(costly)
+        run_recovery(costly)
     light = replace(slow, load=np.full(1, 0.5))
-    assert len(simulate(replace(made, job=light, until_s=1.0)).events) == 1
+    assert len(run_recovery(replace(made, job=light, until_s=1.0)).events) == 1
 
 
 def test_a_query_without_output_before_the_failure_is_told() -> None:

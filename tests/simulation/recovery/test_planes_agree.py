@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.recovery.control import simulate
 from ftplan.simulation.recovery.modes import MODES
+from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.setting import RecoverySetting
 from tests.simulation.oracles.settings import settings_of
 from tests.simulation.recovery.cases import failure, fork, setting, starts
 
 
 def assert_same(made: RecoverySetting) -> None:
-    one, other = simulate(made), simulate(made, partial(ReferencePlane, identities=False))
+    one, other = run_recovery(made), run_recovery(made, partial(ReferencePlane, identities=False))
     assert one.events == other.events
     np.testing.assert_allclose(one.caught_up_s, other.caught_up_s)
     for name in ("processed", "received", "trimmed", "latency_s", "finished", "duplicates"):

@@ -9,15 +9,14 @@ import pytest
 
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.plane import Observed
+from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryOutcome, summarise
 from ftplan.simulation.recovery.series import members_of, query_series
-from ftplan.simulation.recovery.summary import summarise
-from ftplan.simulation.recovery.trace import QuerySeries, RecoveryTrace
 from tests.simulation.recovery.cases import chain, diamond, failure, fork, observed, setting
 
 
-def trace_of(seen: Observed, job=None) -> RecoveryTrace:  # type: ignore[no-untyped-def]
+def trace_of(seen: Observed, job=None) -> RecoveryOutcome:  # type: ignore[no-untyped-def]
     made = setting("incremental", chain() if job is None else job, [failure([2])])
-    return RecoveryTrace(made, seen, (), np.full(made.job.tasks, np.nan))
+    return RecoveryOutcome(made, seen, (), np.full(made.job.tasks, np.nan))
 
 
 def latencies(mean: list[float], before: int = 4) -> Observed:
@@ -120,7 +119,7 @@ def test_buffers_hold_what_was_sent_since_the_last_checkpoint() -> None:
     assert total.duplicates == 8.0
 
 
-def summary_series(available: list[list[bool]], lag: list[float], before: float) -> tuple[RecoveryTrace, QuerySeries]:
+def summary_series(available: list[list[bool]], lag: list[float], before: float) -> tuple[RecoveryOutcome, QuerySeries]:
     bins, queries = np.array(available).shape
     seen = observed(np.zeros((bins, 4)), received=np.zeros((bins, 3), dtype=int))
     seen.start_s = -before

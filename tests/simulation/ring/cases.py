@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.simulation.ring.setting import RingTiming, SimulatedRing
+from ftplan.simulation.ring.setting import RingSetting, RingTiming
 
 #: L_n of all cases; clocks differ by nearly as much, and messages take up to it.
 BOUND_S = 0.05
@@ -18,7 +18,7 @@ TIMING = RingTiming(
 )  # fmt: skip
 
 
-def ring(nodes: int = 4, positions: int = 12, spares: int = 0, **asked: Any) -> SimulatedRing:
+def ring(nodes: int = 4, positions: int = 12, spares: int = 0, **asked: Any) -> RingSetting:
     """Return nodes at even places under 100 records a second each, of which a node can take 400."""
     timing = replace(TIMING, **{name: asked.pop(name) for name in list(asked) if name in TIMING.__slots__})
     position, many = np.arange(positions) / positions, nodes + spares
@@ -38,4 +38,4 @@ def ring(nodes: int = 4, positions: int = 12, spares: int = 0, **asked: Any) -> 
         "until_s": 6.0,
         "every_s": 0.5,
     }
-    return SimulatedRing(timing=timing, **(given | asked))
+    return RingSetting(timing=timing, **(given | asked))

@@ -9,8 +9,8 @@ import pytest
 
 from ftplan.planners.peer_ring.changes import balanced, scaled_out, without
 from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.simulation.ring.run import run_ring
 from ftplan.simulation.ring.setting import Leave, NodeFailure, Surge
-from ftplan.simulation.ring.simulate import simulate_ring
 from tests.simulation.ring.cases import BOUND_S, ring
 
 #: Of all: with one mapper, no skew and next to no delay, only ticks are not exact.
@@ -20,7 +20,7 @@ EXACT: dict[str, Any] = {"mappers": 1, "skew_s": 0.0, "delay_s": 1e-4, "tick_s":
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_take_over(seed: int) -> None:
     """N = rate (u + t_det + 2 L_n), u + t_det the interval; ready after N / mu, caught up at mu - rate - own rate."""
-    outcome = simulate_ring(ring(failures=(NodeFailure(5.0, (1,)),), fixed_s=0.2, until_s=14.0, seed=seed, **EXACT))
+    outcome = run_ring(ring(failures=(NodeFailure(5.0, (1,)),), fixed_s=0.2, until_s=14.0, seed=seed, **EXACT))
     (change,) = outcome.changes
     assert (change.event, change.node, change.others) == ("failure", 2, (1,))
     records = 100.0 * (2.0 + 2.0 * BOUND_S)
@@ -33,7 +33,7 @@ def test_a_take_over(seed: int) -> None:
 
 
 def test_heartbeats_of_their_own_and_a_run_of_two() -> None:
-    outcome = simulate_ring(
+    outcome = run_ring(
         ring(5, 10, replication=2, failures=(NodeFailure(5.0, (1, 2)),), heartbeat_s=0.5, grace_s=0.1, **EXACT)
     )
     (change,) = outcome.changes
@@ -45,7 +45,7 @@ def test_heartbeats_of_their_own_and_a_run_of_two() -> None:
 def test_full_copies_after_a_failure_are_r_plus_one_arcs() -> None:
     """The ledger of restoring r: for one failure one arc to each of the next r + 1 nodes."""
     for replication in (1, 2):
-        outcome = simulate_ring(ring(6, 12, replication=replication, failures=(NodeFailure(2.0, (1,)),), until_s=12.0))
+        outcome = run_ring(ring(6, 12, replication=replication, failures=(NodeFailure(2.0, (1,)),), until_s=12.0))
         assert outcome.copied_bytes == 2 * 1000.0 * (replication + 1)
         assert outcome.changes[0].restored_s is not None
 
@@ -54,7 +54,7 @@ def test_load_goes_half_way_to_the_neighbour() -> None:
     """A node whose records quadruple gives its upper half to the next one, which needs no copy first."""
     hot = np.where(np.arange(16) < 4, 5.0, 1.0)
     setting = ring(4, 16, surges=(Surge(2.0, hot),), thresholds=Thresholds(0.2, 0.1, 0.9, 0.7), until_s=12.0, **EXACT)
-    outcome = simulate_ring(setting)
+    outcome = run_ring(setting)
     first = outcome.changes[0]
     assert (first.event, first.node, first.others) == ("balance", 1, (0,))
     after = balanced(setting.ring, setting.position, 0)
@@ -77,7 +77,7 @@ def test_a_spare_joins_when_nobody_can_take_more() -> None:
         until_s=9.0,
         **EXACT,
     )
-    outcome = simulate_ring(setting)
+    outcome = run_ring(setting)
     joins = [change for change in outcome.changes if change.event == "scale-out"]
     assert [change.node for change in joins] == [3]
     after = scaled_out(setting.ring, setting.position, joins[0].others[0], 3)
@@ -90,7 +90,7 @@ def test_a_spare_joins_when_nobody_can_take_more() -> None:
 
 def test_a_node_leaves_when_all_copies_are_made() -> None:
     setting = ring(5, 10, replication=2, leaves=(Leave(2.0, 1),), until_s=9.0)
-    outcome = simulate_ring(setting)
+    outcome = run_ring(setting)
     (change,) = outcome.changes
     gone = np.arange(5) == 1
     assert (change.event, change.node, change.restored_s) == ("scale-in", 2, change.decided_s)
@@ -99,7 +99,7 @@ def test_a_node_leaves_when_all_copies_are_made() -> None:
 
 
 def test_a_failure_calls_off_what_is_prepared() -> None:
-    outcome = simulate_ring(ring(5, 10, leaves=(Leave(2.0, 1),), failures=(NodeFailure(2.05, (3,)),), bandwidth=1e4))
+    outcome = run_ring(ring(5, 10, leaves=(Leave(2.0, 1),), failures=(NodeFailure(2.05, (3,)),), bandwidth=1e4))
     assert [(change.event, change.given_up) for change in outcome.changes] == [("scale-in", True), ("failure", False)]
     assert outcome.audit.lost.sum() == 0.0
 
@@ -109,5 +109,5 @@ def test_a_spare_that_has_failed_does_not_join() -> None:
         3, 12, spares=2, surges=(Surge(2.0, np.full(12, 5.0)),), thresholds=Thresholds(0.2, 0.1, 0.9, 0.5),
         failures=(NodeFailure(1.0, (3,)),), until_s=9.0, **EXACT,
     )  # fmt: skip
-    joins = [change.node for change in simulate_ring(setting).changes if change.event == "scale-out"]
+    joins = [change.node for change in run_ring(setting).changes if change.event == "scale-out"]
     assert joins == [4]

@@ -14,15 +14,15 @@ from ftplan.planners.peer_ring.problem import Thresholds
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.outcome import RingOutcome
-from ftplan.simulation.ring.setting import Leave, NodeFailure, SimulatedRing, Surge
-from ftplan.simulation.ring.simulate import simulate_ring
+from ftplan.simulation.ring.run import run_ring
+from ftplan.simulation.ring.setting import Leave, NodeFailure, RingSetting, Surge
 from tests.simulation.ring.cases import BOUND_S, ring
 
 TIMES = st.floats(0.2, 5.0)
 
 
 @st.composite
-def busy_rings(draw: st.DrawFn) -> SimulatedRing:
+def busy_rings(draw: st.DrawFn) -> RingSetting:
     """Draw a ring, of one token a node or more, to which much happens."""
     nodes = draw(st.integers(3, 6))
     which = st.lists(st.integers(0, nodes - 1), min_size=1, max_size=nodes // 2, unique=True)
@@ -46,8 +46,8 @@ def busy_rings(draw: st.DrawFn) -> SimulatedRing:
 
 @settings(max_examples=12, deadline=None)
 @given(busy_rings())
-def test_nothing_is_lost_while_a_copy_is_left(setting: SimulatedRing) -> None:
-    outcome = simulate_ring(setting)
+def test_nothing_is_lost_while_a_copy_is_left(setting: RingSetting) -> None:
+    outcome = run_ring(setting)
     assert outcome.unfinished == 0.0
     assert outcome.audit.lost.sum() == 0.0
     assert not outcome.audit.unsound.any()
@@ -59,7 +59,7 @@ def test_what_is_lost_is_what_all_holders_of_which_fail() -> None:
     for replication in (1, 2):
         for failed in combinations(range(5), 3):
             setting = ring(5, 10, replication=replication, failures=(NodeFailure(2.3, failed),), until_s=4.5)
-            outcome = simulate_ring(setting)
+            outcome = run_ring(setting)
             holders = setting.ring.holders(replication)[setting.ring.owner(setting.position)]
             gone = np.isin(holders, failed).all(axis=1)
             assert (outcome.audit.excused > 0.0).tolist() == gone.tolist()
@@ -69,7 +69,7 @@ def test_what_is_lost_is_what_all_holders_of_which_fail() -> None:
 def losses(**asked: Any) -> list[RingOutcome]:
     """Return what comes of the failure of one node of four, at several moments."""
     failures = (NodeFailure(2.31, (1,)),)
-    return [simulate_ring(ring(failures=failures, until_s=4.0, seed=seed, **asked)) for seed in range(6)]
+    return [run_ring(ring(failures=failures, until_s=4.0, seed=seed, **asked)) for seed in range(6)]
 
 
 def test_within_the_bounds_one_failure_loses_nothing_and_some_records_count_twice() -> None:
@@ -102,10 +102,10 @@ def test_one_timestamp_for_all_of_a_node_loses_records(monkeypatch: pytest.Monke
         "failures": (NodeFailure(2.31, (1,)), NodeFailure(5.0, (2,))),
         "capacity": np.array([400.0, 400.0, 80.0, 400.0]),
     }  # fmt: skip
-    right = [simulate_ring(ring(seed=seed, **asked)) for seed in range(3)]
+    right = [run_ring(ring(seed=seed, **asked)) for seed in range(3)]
     assert sum(outcome.audit.lost.sum() for outcome in right) == 0.0
     monkeypatch.setattr(Checkpoints, "_send_all", of_the_node)
-    wrong = [simulate_ring(ring(seed=seed, **asked)) for seed in range(3)]
+    wrong = [run_ring(ring(seed=seed, **asked)) for seed in range(3)]
     assert sum(outcome.audit.lost.sum() for outcome in wrong) > 0.0
 
 
@@ -123,7 +123,7 @@ def test_checkpoints_that_build_on_another_one_are_refused(monkeypatch: pytest.M
         refuse(self, message, at)
 
     monkeypatch.setattr(Checkpoints, "_refuse", counted)
-    outcomes = [simulate_ring(ring(seed=seed, **asked)) for seed in range(8)]
+    outcomes = [run_ring(ring(seed=seed, **asked)) for seed in range(8)]
     assert sum(refused) > 0
     assert sum(outcome.audit.excused.sum() for outcome in outcomes) == 0.0
     assert sum(outcome.audit.lost.sum() for outcome in outcomes) == 0.0
@@ -136,12 +136,12 @@ def test_checkpoints_that_build_on_another_one_are_refused(monkeypatch: pytest.M
         merge(self, message)
 
     monkeypatch.setattr(Checkpoints, "_merge", taken_as_it_is)
-    wrong = [simulate_ring(ring(seed=seed, **asked)) for seed in range(8)]
+    wrong = [run_ring(ring(seed=seed, **asked)) for seed in range(8)]
     assert sum(outcome.audit.lost.sum() for outcome in wrong) > 0.0
 
 
 def test_all_nodes_fail() -> None:
-    outcome = simulate_ring(ring(failures=(NodeFailure(2.0, (0, 1, 2, 3)),), until_s=4.0))
+    outcome = run_ring(ring(failures=(NodeFailure(2.0, (0, 1, 2, 3)),), until_s=4.0))
     np.testing.assert_allclose(outcome.audit.excused, outcome.audit.sent)
     assert not outcome.changes
 
@@ -149,14 +149,14 @@ def test_all_nodes_fail() -> None:
 def test_positions_that_are_lost_twice() -> None:
     """All who hold some fail, others begin anew, and fail too; what came between is gone as well, and excused."""
     failures = (NodeFailure(1.3, (0, 1)), NodeFailure(3.9, (2, 3)))
-    outcome = simulate_ring(ring(failures=failures, until_s=5.0))
+    outcome = run_ring(ring(failures=failures, until_s=5.0))
     assert outcome.audit.lost.sum() == 0.0
     np.testing.assert_allclose(outcome.audit.excused, outcome.audit.sent)
 
 
 def test_what_still_waits_when_a_run_is_broken_off_is_not_lost() -> None:
     """A batch that a node is at work on is neither in its queue nor in its state."""
-    outcome = simulate_ring(ring(until_s=1.0, capacity=np.full(4, 2.0)))
+    outcome = run_ring(ring(until_s=1.0, capacity=np.full(4, 2.0)))
     assert outcome.unfinished > 0.0
     assert outcome.audit.lost.sum() == 0.0
     assert outcome.audit.twice.sum() == 0.0

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ftplan.model.key_group_state import even_ranges
 from ftplan.simulation.scaling.keyed_state import KeyedState, decompose
+from ftplan.simulation.scaling.run import run_scaling
 from ftplan.simulation.scaling.setting import (
     BatchedLoad,
     RestartSetting,
@@ -21,7 +22,6 @@ from ftplan.simulation.scaling.setting import (
     SplitSetting,
     Technique,
 )
-from ftplan.simulation.scaling.simulate import simulate_scaling
 from ftplan.simulation.scaling.splits import TECHNIQUES as CARRIED_OUT
 from ftplan.simulation.scaling.splits import ActiveBackup, CheckpointSplit, StatefulSplit
 from tests.effort import examples
@@ -66,7 +66,7 @@ def settings_of_jobs(draw: st.DrawFn) -> ScalingSetting:
 @settings(max_examples=examples(60), deadline=None)
 @given(settings_of_jobs())
 def test_every_batch_counts_once_and_in_order(setting: ScalingSetting) -> None:
-    outcome = simulate_scaling(setting)
+    outcome = run_scaling(setting)
     assert outcome.faults == ()
     assert np.isfinite(outcome.batch_latency_s).all()
 
@@ -76,9 +76,9 @@ def test_every_batch_counts_once_and_in_order(setting: ScalingSetting) -> None:
 def test_the_state_after_a_split_is_that_of_a_run_without_it(technique: Technique, busy: float) -> None:
     split = split_once(technique, keyed(even_use(busy)))
     unsplit = ScalingSetting((keyed(even_use(busy)),), steady(80.0), lambda *_: None, {}, 80.0)
-    outcome = simulate_scaling(split)
+    outcome = run_scaling(split)
     assert [item.tasks_to for item in outcome.splits] == [4]
-    assert outcome.states[0].same_as(simulate_scaling(unsplit).states[0])
+    assert outcome.states[0].same_as(run_scaling(unsplit).states[0])
 
 
 class LosesOne(CheckpointSplit):
@@ -136,7 +136,7 @@ class CountsTwice(CheckpointSplit):
 )
 def test_a_broken_protocol_is_seen(broken: type[StatefulSplit], says: set[str]) -> None:
     technique: Technique = "checkpoint" if issubclass(broken, CheckpointSplit) else "active-backup"
-    outcome = simulate_scaling(split_once(technique, keyed(even_use(2.2))), {**CARRIED_OUT, technique: broken})
+    outcome = run_scaling(split_once(technique, keyed(even_use(2.2))), {**CARRIED_OUT, technique: broken})
     assert says <= {fault.what for fault in outcome.faults}
 
 
@@ -146,14 +146,14 @@ def test_a_restart_loses_nothing_that_is_under_way_behind_what_has_state() -> No
     slow = SimulatedOperator("slow", 1, 1.0, np.array([2.0]), 100.0, (0,), True)
     restart = RestartSetting(restart_s=5.0, at_s=(20.0,))
     setting = ScalingSetting((counter, slow), steady(40.0), lambda *_: None, {}, 40.0, 1.0, restart=restart)
-    outcome = simulate_scaling(setting)
+    outcome = run_scaling(setting)
     assert outcome.faults == ()
     assert np.isfinite(outcome.batch_latency_s).all()
 
 
 def test_relapsing_leaves_nothing_behind() -> None:
     setting = split_once("active-backup", keyed(even_use(0.8)), promote_s=1e6)
-    outcome = simulate_scaling(setting)
+    outcome = run_scaling(setting)
     assert outcome.faults == ()
     assert [(item.promoted_s, item.ended_s) for item in outcome.splits] == [(None, None)]
     assert outcome.executors[:, 0].tolist() == [2] * 20 + [6] * 60
@@ -165,6 +165,6 @@ def ranges_of(starts: Sequence[int]) -> tuple[tuple[int, int], ...]:
 
 def test_uneven_ranges_divide_the_state_as_they_say() -> None:
     ranges = ranges_of((0, 1, 7))
-    outcome = simulate_scaling(split_once("checkpoint", keyed(even_use(1.5)), ranges=ranges))
+    outcome = run_scaling(split_once("checkpoint", keyed(even_use(1.5)), ranges=ranges))
     assert outcome.faults == ()
     assert [part.first for part in decompose(outcome.states[0], ranges)] == [0, 1, 7]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ftplan.simulation.scaling.outcome import ScalingOutcome
+from ftplan.simulation.scaling.run import run_scaling
 from ftplan.simulation.scaling.setting import BatchedLoad, RestartSetting, Technique
-from ftplan.simulation.scaling.simulate import simulate_scaling
 from tests.simulation.scaling.cases import paper_setting
 
 STORM = RestartSetting(overhead_s=0.04, restart_s=30.0, at_s=(680.0, 1050.0))
@@ -19,10 +19,10 @@ STORM = RestartSetting(overhead_s=0.04, restart_s=30.0, at_s=(680.0, 1050.0))
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, ScalingOutcome]:
     techniques: tuple[Technique, ...] = ("active-backup", "checkpoint", "assisted")
-    done = {technique: simulate_scaling(paper_setting(technique)) for technique in techniques}
+    done = {technique: run_scaling(paper_setting(technique)) for technique in techniques}
     return done | {
-        "storm": simulate_scaling(paper_setting(None, STORM)),
-        "none": simulate_scaling(paper_setting(None)),
+        "storm": run_scaling(paper_setting(None, STORM)),
+        "none": run_scaling(paper_setting(None)),
     }
 
 
@@ -62,7 +62,7 @@ def test_checkpoints_each_second_take_time_of_the_tasks() -> None:
     load = BatchedLoad(0.25 * np.arange(1.0, 401.0), np.full(400, 0.25), 0.25)
     setting = replace(paper_setting(None), load=load, until_s=100.0)
     stored = replace(setting, restart=RestartSetting(overhead_s=0.04, at_s=(1e6,)))
-    more = simulate_scaling(stored).batch_latency_s - simulate_scaling(setting).batch_latency_s
+    more = run_scaling(stored).batch_latency_s - run_scaling(setting).batch_latency_s
     assert more[:3] == pytest.approx([0.0] * 3)
     written_s = 32e4 / setting.split.bytes_s
     assert more[3:7].tolist() == pytest.approx([0.04 + written_s, 0.0, 0.0, 0.0])
@@ -73,7 +73,7 @@ def test_a_late_start_is_said(outcomes: dict[str, ScalingOutcome]) -> None:
     """A secondary that takes longer than from the alarm to the promotion takes over when it is ready."""
     assert [item.late for item in outcomes["active-backup"].splits] == [False, False]
     setting = paper_setting("active-backup")
-    late = simulate_scaling(replace(setting, split=replace(setting.split, setup_s=60.0)))
+    late = run_scaling(replace(setting, split=replace(setting.split, setup_s=60.0)))
     assert [item.late for item in late.splits] == [True, True]
     for item in late.splits:
         assert item.prepared_s is not None

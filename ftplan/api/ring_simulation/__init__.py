@@ -1,1 +1,0 @@
-"""A peer ring that is simulated: from a plan, or from nodes in place."""

@@ -1,1 +1,0 @@
-"""Simulated scaling from files: a job, its load, and what splits its operators."""

@@ -1,1 +1,0 @@
-"""Simulations as people ask for them: from files to an answer."""

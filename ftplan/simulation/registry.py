@@ -1,0 +1,132 @@
+"""The simulations there are, as plain rows, and the function that carries one out by its name.
+
+Importing this loads nothing else: ``ftplan.simulate``, the schema of documents and the command line find the parts of
+a simulation here, each in the file of its folder that is named for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Any
+
+#: Says how far a simulation is: a sentence and a share of 1.
+Report = Callable[[str, float | None], None]
+#: The format of the documents of all simulations.
+FORMAT = "ftplan/simulation"
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationRow:
+    """A simulation as data.
+
+    Attributes
+    ----------
+    name
+        What the command line calls it; the kind of its documents.
+    summary
+        What the list of commands says of it.
+    plot
+        What the help says of ``--plot``; empty without a picture.
+    takes_failure
+        Whether a failure file is one of its inputs.
+    takes_plan
+        Whether it is given a plan and the inputs of planners. Another one has a command of its own.
+    """
+
+    name: str
+    summary: str
+    plot: str = ""
+    takes_failure: bool = False
+    takes_plan: bool = True
+
+    @property
+    def folder(self) -> str:
+        """The package of the simulation."""
+        return f"ftplan.simulation.{self.name.replace('-', '_')}"
+
+    @property
+    def function(self) -> str:
+        """The place of the function that simulates."""
+        return f"simulate:simulate_{self.name.replace('-', '_')}"
+
+    def part(self, place: str) -> Any:
+        """Import and return a part of the simulation, such as ``options:OPTIONS``.
+
+        These are ``options:OPTIONS`` (a dataclass), ``options:HELP`` (the help of the command), :attr:`function` (from
+        inputs and options to an answer), ``document:MODEL`` (of its documents), and from a document ``view:tables`` and
+        ``figure:simulation_figure``.
+        """
+        return resolve_name(f"{self.folder}.{place}")
+
+
+ROWS: tuple[SimulationRow, ...] = (
+    SimulationRow(
+        "recovery",
+        "A failure and the recovery from it, batch by batch.",
+        plot="Draw what is back, latency, lag and buffers over time, as .svg or .png.",
+        takes_failure=True,
+    ),
+    SimulationRow(
+        "tentative-output",
+        "Two real queries without the tasks that have no replica: how much of the answer is left.",
+        plot="Draw accuracy over what was foretold, as .svg or .png.",
+        takes_plan=False,
+    ),
+    SimulationRow(
+        "migration",
+        "Key groups that move: a plan's moves message by message, or adaptation over time.",
+    ),
+    SimulationRow(
+        "scaling",
+        "Operators that are split while they run: queues, latency and tasks over time.",
+        plot="Draw latency, queue, throughput and tasks over time, as .svg or .png.",
+    ),
+    SimulationRow(
+        "ring",
+        "A peer ring at work: failures, take-overs, load that moves, nodes that join and leave.",
+        plot="Draw queues, kept records, rates and latency over time, .svg or .png.",
+        takes_failure=True,
+    ),
+)
+BY_NAME = {row.name: row for row in ROWS}
+
+
+def document_models() -> dict[str, Any]:
+    """Import and return the model of the documents of each simulation, by name."""
+    return {row.name: row.part("document:MODEL") for row in ROWS}
+
+
+def simulate(what: str, *given: Any, **options: Any) -> Any:
+    """Play a plan through, message by message or batch by batch.
+
+    Parameters
+    ----------
+    what
+        ``recovery``, ``migration``, ``scaling``, ``ring`` or ``tentative-output``.
+    given
+        The inputs, as ``ftplan.load`` returns them, and the plan, its path or its document; without a plan, what
+        ``ftplan simulate`` does without one. For ``tentative-output`` the paths of logs.
+    options
+        Those of ``ftplan simulate`` and *what*, with underscores, for instance ``runs=100, batch_s=1.0``; and
+        ``progress``, called with a sentence and a share of 1 as runs are done.
+
+    Returns
+    -------
+    RecoverySimulation, MigrationSimulation, ScalingSimulation, RingSimulation or TentativeOutput
+        What came out: ``to_dict()`` and ``to_json()``; recoveries, scalings and rings have ``to_frame()`` too.
+
+    Raises
+    ------
+    FtplanError
+        If there is no simulation of this name, or as it says.
+    """
+    if not isinstance(what, str) or what not in BY_NAME:
+        from ftplan.errors import FtplanError, suggestion
+        from ftplan.io.options.fields import quoted
+
+        near = suggestion(what, BY_NAME) if isinstance(what, str) else ""
+        raise FtplanError(f"simulate: {quoted(what)} is not one of {', '.join(BY_NAME)}{near}")
+    row = BY_NAME[what]
+    return row.part(row.function)(*given, **options)

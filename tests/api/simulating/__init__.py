@@ -1,1 +1,0 @@
-"""Simulations by the Python face."""
