@@ -16,10 +16,10 @@ from ftplan.model.key_group_state import even_ranges
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.costs import technique_costs
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator
+from ftplan.planners.scale_out.techniques.costs import technique_costs
 from ftplan.simulation.scaling.setting import PARTS, SimulatedOperator, SplitSetting
 
 

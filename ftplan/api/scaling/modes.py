@@ -11,9 +11,9 @@ import numpy as np
 from ftplan.api.scaling.load import RateCurve, batched
 from ftplan.api.scaling.options import NONE, PLANNED, RESTART, STEADY, ScalingSimulationOptions
 from ftplan.api.scaling.scene import ScalingScene
-from ftplan.planners.scale_out.fuzzy_inference import FuzzyRules, scores
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, scores
+from ftplan.planners.scale_out.bottlenecks.states import Thresholds, timeline
 from ftplan.planners.scale_out.problem import State
-from ftplan.planners.scale_out.states import Thresholds, timeline
 from ftplan.simulation.scaling.setting import Detection, Ranges, RestartSetting, ScalingSetting, SplitOrder, Technique
 
 #: Where a plan's splits begin, as a share of the time, and seconds between those that free cores and the others.

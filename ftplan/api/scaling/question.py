@@ -15,12 +15,12 @@ from ftplan.io.options.fields import flag
 from ftplan.model.kinds import SCALE_OUT
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.states import Thresholds, check_thresholds
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
-from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
-from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.states import Thresholds, check_thresholds
 
 COMMAND = "simulate scaling"
 #: Options of scale-outs that a simulation has too, and which then win over the plan's.

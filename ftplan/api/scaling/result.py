@@ -15,7 +15,7 @@ from ftplan.api.simulating.document import Document, simulation_document
 from ftplan.api.simulating.statistics import figure
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.states import Thresholds
+from ftplan.planners.scale_out.bottlenecks.states import Thresholds
 from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures
 
 

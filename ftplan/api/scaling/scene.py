@@ -18,7 +18,7 @@ from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Operator
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.costs import TechniqueCost
+from ftplan.planners.scale_out.techniques.costs import TechniqueCost
 from ftplan.simulation.scaling.setting import Ranges, SimulatedOperator, SplitSetting, Technique
 
 #: The paper's job, where no other is given.

@@ -22,7 +22,7 @@ from ftplan.planners.judging import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.planners.rebalance.body_writer import objective_name, summary
+from ftplan.planners.rebalance.body import objective_name, summary
 from ftplan.planners.rebalance.from_plan import asked_of, group_numbers, moves_listed, numbered
 from ftplan.planners.rebalance.judge_body import judge_body
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS

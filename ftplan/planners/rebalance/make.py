@@ -16,7 +16,7 @@ from ftplan.planners.budget import Budget, of_command
 from ftplan.planners.deployed import recorded
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.phases.front import front
-from ftplan.planners.rebalance.body_writer import body, objective_name, summary
+from ftplan.planners.rebalance.body import body, objective_name, summary
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
 from ftplan.planners.rebalance.problem import Rebalance

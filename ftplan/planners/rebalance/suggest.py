@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ftplan.model.cluster import Cluster
-from ftplan.planners.rebalance.algorithms.cluster_size.suggestion import Suggestion, suggest
-from ftplan.planners.rebalance.cluster_sizing import Sizing
+from ftplan.planners.rebalance.algorithms.cluster_size import Sizing, Suggestion, suggest
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance
 from ftplan.planners.rebalance.problem import RebalanceProblem

@@ -16,11 +16,11 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget, SearchOptions, of_command
 from ftplan.planners.deployed import recorded
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.alarmed import alarmed
+from ftplan.planners.scale_out.alarming import alarmed
 from ftplan.planners.scale_out.algorithms.baselines import baselines
 from ftplan.planners.scale_out.algorithms.nodes import on_their_state
 from ftplan.planners.scale_out.algorithms.techniques import Techniques, choose_techniques
-from ftplan.planners.scale_out.body_writer import body
+from ftplan.planners.scale_out.body import body
 from ftplan.planners.scale_out.churn import churn
 from ftplan.planners.scale_out.effects import extra_cpu, lacks_tasks, sustained_load
 from ftplan.planners.scale_out.key_log import max_parallelisms
@@ -30,8 +30,8 @@ from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
 from ftplan.planners.scale_out.reasons import why_so_many
 from ftplan.planners.scale_out.rules import rules
-from ftplan.planners.scale_out.steps import steps
 from ftplan.planners.scale_out.summary import summary
+from ftplan.planners.scale_out.techniques.steps import steps
 from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)

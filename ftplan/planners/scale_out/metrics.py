@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ftplan.planners.scale_out.costs import TechniqueCost, technique_costs
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.planners.scale_out.rules import SplitPause
+from ftplan.planners.scale_out.techniques.costs import TechniqueCost, technique_costs
 
 AUTO = "auto"
 

@@ -15,20 +15,20 @@ from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, Topology
 from ftplan.planners.deployed import checkpoint_copies
-from ftplan.planners.scale_out.bottleneck_inputs import OperatorHistory
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
+from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.states import Thresholds, Timeline, check_thresholds, timeline
+from ftplan.planners.scale_out.demand.true_rates import OperatorFlow
+from ftplan.planners.scale_out.demand.usage import operator_usage
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
-from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
 from ftplan.planners.scale_out.operators import scalable_operators
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalingLimits, ScalingProblem
 from ftplan.planners.scale_out.room import by_id, job_weights, room, task_memory
-from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.states import Thresholds, Timeline, check_thresholds, timeline
-from ftplan.planners.scale_out.technique_prepare import leads, setup_seconds, technique_setting
-from ftplan.planners.scale_out.technique_setting import TechniqueSetting
-from ftplan.planners.scale_out.true_rates import OperatorFlow
+from ftplan.planners.scale_out.techniques.prepare import leads, setup_seconds, technique_setting
+from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
 from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
-from ftplan.planners.scale_out.usage import operator_usage
 
 #: The alarming threshold with ``--alarming auto``, until it is known which is best.
 ALARMING = 55.0

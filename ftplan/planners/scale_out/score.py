@@ -10,7 +10,7 @@ from ftplan.model.plan import Plan, finite
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
 from ftplan.planners.scale_out.effects import extra_cpu, highest_use, sustained_load
-from ftplan.planners.scale_out.fairness_metrics import mean_of
+from ftplan.planners.scale_out.fairness import mean_of
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
 from ftplan.planners.scenarios import with_scenario_fails
 

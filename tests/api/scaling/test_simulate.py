@@ -18,8 +18,8 @@ from ftplan.io.simulations.document import load_simulation
 from ftplan.model.key_group_state import even_ranges
 from ftplan.model.problem import Problem
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.costs import TechniqueSetting, technique_costs
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, ScalingProblem
+from ftplan.planners.scale_out.techniques.costs import TechniqueSetting, technique_costs
 from ftplan.simulation.scaling.setting import SplitSetting, Technique
 from ftplan.simulation.scaling.simulate import simulate_scaling
 from tests.planners.scale_out import cases

@@ -9,8 +9,8 @@ import numpy as np
 
 from ftplan.model.key_group_state import even_ranges
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, scores
-from ftplan.planners.scale_out.states import Thresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
+from ftplan.planners.scale_out.bottlenecks.states import Thresholds, timeline
 from ftplan.simulation.scaling.setting import (
     BatchedLoad,
     Detection,

@@ -11,14 +11,14 @@ from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.bounds.lower_bound import lower_bound
-from ftplan.planners.rebalance.algorithms.bounds.relaxation import Dual
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
-from ftplan.planners.rebalance.algorithms.fixes.infeasibility import why_infeasible
+from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
+from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
 from ftplan.planners.rebalance.algorithms.models.choice_model import WHOLE, choices, chosen
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
+from ftplan.planners.rebalance.algorithms.relaxation import Dual
 from ftplan.planners.rebalance.algorithms.search.large_neighbourhood import placed_anew
 from ftplan.planners.rebalance.algorithms.search.starts import by_value, improved_starts, own_value
 from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement

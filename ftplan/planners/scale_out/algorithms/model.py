@@ -10,8 +10,7 @@ import numpy as np
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget, SearchOptions
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.scale_out.algorithms.choices import Choices, Level, Sizes
-from ftplan.planners.scale_out.algorithms.cores import UNITS, Cores
-from ftplan.planners.scale_out.algorithms.room import Placed, Room
+from ftplan.planners.scale_out.algorithms.free_cores import UNITS, Cores, Placed, Room
 
 
 class Chosen(NamedTuple):

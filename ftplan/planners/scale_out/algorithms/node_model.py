@@ -10,8 +10,8 @@ import numpy as np
 
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.scale_out.algorithms.choices import Choices, Level, Sizes
+from ftplan.planners.scale_out.algorithms.free_cores import Placed, Room
 from ftplan.planners.scale_out.algorithms.model import Chosen, ScalingModel
-from ftplan.planners.scale_out.algorithms.room import Placed, Room
 
 #: Ways to fill a node up to which nodes of equal cores are counted by these ways.
 WAYS = 200

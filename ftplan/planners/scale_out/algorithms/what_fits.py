@@ -9,9 +9,8 @@ from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms.choices import Sizes
 from ftplan.planners.scale_out.algorithms.exact import exact
-from ftplan.planners.scale_out.algorithms.order import ordered
-from ftplan.planners.scale_out.algorithms.outcome import outcome
-from ftplan.planners.scale_out.algorithms.room import Placed, Room
+from ftplan.planners.scale_out.algorithms.free_cores import Placed, Room
+from ftplan.planners.scale_out.algorithms.outcome import ordered, outcome
 from ftplan.planners.scale_out.effects import even_ranges_of, scaled_in, share_at, task_state, task_use
 from ftplan.planners.scale_out.parallelism import sizings
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from ftplan.model.plan import Objective
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.bounds import relaxation as relaxations
-from ftplan.planners.rebalance.algorithms.bounds.covers import cheapest_cover
-from ftplan.planners.rebalance.algorithms.bounds.lower_bound import lower_bound
-from ftplan.planners.rebalance.algorithms.bounds.relaxation import Prices, Relaxation
+from ftplan.planners.rebalance.algorithms import relaxation as relaxations
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
+from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
+from ftplan.planners.rebalance.algorithms.relaxation import Prices, Relaxation, cheapest_cover
 from tests.planners.rebalance.algorithms.cases import brute_force, random_problem, scaled_problem
 
 

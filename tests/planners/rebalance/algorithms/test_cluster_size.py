@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.planners.rebalance.algorithms.cluster_size.suggestion import suggest
-from ftplan.planners.rebalance.cluster_sizing import Sizing, drain_costs
+from ftplan.planners.rebalance.algorithms.cluster_size import Sizing, drain_costs, suggest
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.problem import RebalanceProblem
 from tests.effort import examples

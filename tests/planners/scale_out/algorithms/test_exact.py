@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from ftplan.planners.budget import SearchOptions
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms import exact as module
-from ftplan.planners.scale_out.algorithms.baselines import baselines
-from ftplan.planners.scale_out.algorithms.doubling import doubling
-from ftplan.planners.scale_out.algorithms.ds2 import ds2
+from ftplan.planners.scale_out.algorithms.baselines import baselines, doubling, ds2
 from ftplan.planners.scale_out.algorithms.exact import exact
 from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
 from ftplan.planners.scale_out.parallelism import Sizing

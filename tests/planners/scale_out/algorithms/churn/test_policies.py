@@ -17,7 +17,7 @@ from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum
 from ftplan.planners.scale_out.algorithms.churn.planned import PlannedPolicy
 from ftplan.planners.scale_out.algorithms.churn.policies import Replay, ThresholdPolicy, grid
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnLimits, DemandTrace, account
-from ftplan.planners.scale_out.forecasting.day_ahead import day_ahead
+from ftplan.planners.scale_out.forecasting.methods import day_ahead
 from tests.effort import examples
 from tests.planners.scale_out.algorithms.churn.cases import day_and_night, limits, traces
 
