@@ -6,17 +6,45 @@ import csv
 import io
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ftplan.errors import FtplanError
 from ftplan.model.plan import InputFile, Warn, finite
+from ftplan.reports.charts import Axis, Series, lines
+from ftplan.reports.drawing import Drawing, Figure, figure
+from ftplan.reports.numbers import count, duration
 from ftplan.version import __version__
 
 if TYPE_CHECKING:
-    from ftplan.costs.calibrate import Fitted
+    from ftplan.costs.fitted_costs import Fitted
     from ftplan.model.recovery_costs import RecoveryCosts
+
+
+class Pair(NamedTuple):
+    """Seconds of a recovery: measured and predicted."""
+
+    measured_s: float
+    predicted_s: float
+
+
+def calibration_figure(pairs: Sequence[Pair], unseen: bool) -> Figure:
+    """Return a figure of at least one recovery, a dot each, and the line on which a prediction is right.
+
+    ``unseen``: each was predicted by a fit that had not seen it.
+    """
+    longest = max(max(pair) for pair in pairs)
+    dots = [((pair.measured_s, pair.predicted_s), "value") for pair in dict.fromkeys(pairs)]
+    said = " by fits that had not seen it" if unseen else ""
+
+    def draw(width: float) -> Drawing:
+        ideal = Series(((0.0, 0.0), (longest, longest)), "bound-line")
+        return lines([ideal], width, Axis("measured", duration, times=True), Axis("predicted", duration), dots=dots)
+
+    key = (("value", "", f"a recovery, predicted{said}"), ("line:bound-line", "", "as measured"))
+    return figure("Predicted over measured recoveries", f"{count(len(pairs), 'recovery')}.", draw, key=key)
+
 
 Path = str | os.PathLike[str]
 
@@ -187,7 +215,6 @@ class Calibration:
         MissingExtraError
             If what draws is not installed.
         """
-        from ftplan.costs.calibration_figure import Pair, calibration_figure
         from ftplan.reports.plot_file import check_plot, write_figure
 
         check_plot(path, force)

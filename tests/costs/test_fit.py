@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.costs.calibrate import Fitted, calibrate
+from ftplan.costs.fitted_costs import Fitted, calibrate
 from ftplan.costs.sample import groups
 from ftplan.errors import FtplanError
 from ftplan.model.recoveries import Recovery

@@ -14,7 +14,7 @@ from ftplan.api.migrating.allocations import TECHNIQUES, Allocator, Technique
 from ftplan.api.migrating.options import MigrationSimulationOptions
 from ftplan.api.migrating.result import MigrationSimulation
 from ftplan.api.migrating.trace_figures import adaptation_document
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.api.generation.generate import generate
 from ftplan.api.scaling.load import RateCurve
 from ftplan.api.scaling.options import DOUBLING, ScalingSimulationOptions
 from ftplan.errors import FtplanError
+from ftplan.generators.generate import generate
 from ftplan.io.loading import load
 from ftplan.model.key_group_state import even_ranges
 from ftplan.model.problem import Problem

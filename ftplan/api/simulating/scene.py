@@ -12,7 +12,7 @@ import numpy as np
 from ftplan.api.simulating.job import LEAST_RECORDS, JobOptions, RunningJob, node_cores, running_job
 from ftplan.api.simulating.options import RecoverySimulationOptions
 from ftplan.api.simulating.times import checkpoint_interval, resolution, timing, until
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU

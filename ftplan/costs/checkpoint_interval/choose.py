@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ftplan.costs.checkpoint_interval.failure_rate import DAY_S, FailureRate, failure_rate
+from ftplan.costs.checkpoint_interval.formula import LostTime, daly, young
 from ftplan.costs.checkpoint_interval.options import CheckpointIntervalOptions
 from ftplan.costs.checkpoint_interval.result import CheckpointInterval, Row
-from ftplan.costs.interval_formula import LostTime, daly, young
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.io.loading import Source
 from ftplan.io.options.fields import checked

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Network
 from ftplan.model.defaults import DELAY_S

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.failure import Arrival, Fail, planned_times
 from ftplan.model.measures.measured_topology import measured_topology

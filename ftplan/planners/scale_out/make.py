@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.io.key_log_file import KeyLog, load_key_log
 from ftplan.model.kinds import SCALE_OUT
 from ftplan.model.plan import Infeasible, InputFile, Objective, Plan, Warn

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Network
 from ftplan.model.measures.task_state import task_state

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.cluster import Network
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.measures.key_group_demand import record_bytes

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.api.generation.checks import CHANCE, FRACTION, SEED, between, held, or_none
-from ftplan.api.generation.topology_options import TopologyGeneration
 from ftplan.generators import knobs
 from ftplan.generators.knobs import ClusterKnobs, FailureKnobs, StatsKnobs
+from ftplan.generators.topology_options import CHANCE, FRACTION, SEED, TopologyGeneration, between, held, or_none
 from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, whole
 from ftplan.model import ranges
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ftplan.api.generation.options import OPTIONS
 from ftplan.errors import FtplanError, suggestion
+from ftplan.generators.options import OPTIONS
 from ftplan.generators.presets import PRESETS
 from ftplan.io.loading import Source, load
 from ftplan.io.options.fields import FLAG, Check, checked, flag, optional, path, quoted

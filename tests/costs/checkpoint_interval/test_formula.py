@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from ftplan.costs.interval_formula import LostTime, daly, young
+from ftplan.costs.checkpoint_interval.formula import LostTime, daly, young
 from ftplan.model.measures.recovery_time import RecoveryParameters
 
 MINUTE = 60.0
