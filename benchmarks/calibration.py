@@ -22,7 +22,7 @@ import ftplan
 from ftplan.costs.curves import find_recoveries
 from ftplan.costs.recoveries import ReadingOptions, read_recoveries
 from ftplan.costs.sample import groups
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import Recovery
 from ftplan.model.topology import FloatArray
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "recoveries"

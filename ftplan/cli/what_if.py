@@ -140,7 +140,7 @@ def _journal(sweep: Sweep, given: dict[str, Any]) -> Journal | None:
 
 
 def _carried_out(sweep: Sweep, execution: Execution, journal: Journal | None, given: dict[str, Any]) -> Rows:
-    from ftplan.what_if.plan_files import PlanFiles
+    from ftplan.what_if.outcome import PlanFiles
     from ftplan.what_if.runner import carry_out
 
     plans = None

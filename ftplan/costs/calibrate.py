@@ -14,7 +14,7 @@ from ftplan.model.plan import Warn
 
 if TYPE_CHECKING:
     from ftplan.costs.recoveries import Reading
-    from ftplan.model.recoveries import Recovery
+    from ftplan.model.recovery_costs import Recovery
 
 
 def calibrate(
@@ -89,7 +89,7 @@ def calibrate(
 def _recoveries(reading: Reading) -> tuple[list[Recovery], list[Warn]]:
     """Return the recoveries of a reading, those in its curves too, and what was left out of these."""
     from ftplan.costs.curves import find_recoveries
-    from ftplan.model.recoveries import Recovery
+    from ftplan.model.recovery_costs import Recovery
 
     recoveries = list(reading.recoveries)
     failures = unfinished = again = 0

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from ftplan.costs.fitted_costs import Fitted
     from ftplan.model.recovery_costs import RecoveryCosts
 
+Path = str | os.PathLike[str]
+#: How a recovery follows from the parameters.
+MODEL = (
+    "recovery = stopped + replay + catching up; stopped = detection_s + restart_s + bytes / bandwidth_mb_s; "
+    "replay = replay_share * interval * rho; catching up = (stopped + replay) * rho / (1 - rho); "
+    "rho = rate / capacity_records_s"
+)
+
 
 class Pair(NamedTuple):
     """Seconds of a recovery: measured and predicted."""
@@ -44,16 +52,6 @@ def calibration_figure(pairs: Sequence[Pair], unseen: bool) -> Figure:
 
     key = (("value", "", f"a recovery, predicted{said}"), ("line:bound-line", "", "as measured"))
     return figure("Predicted over measured recoveries", f"{count(len(pairs), 'recovery')}.", draw, key=key)
-
-
-Path = str | os.PathLike[str]
-
-#: How a recovery follows from the parameters.
-MODEL = (
-    "recovery = stopped + replay + catching up; stopped = detection_s + restart_s + bytes / bandwidth_mb_s; "
-    "replay = replay_share * interval * rho; catching up = (stopped + replay) * rho / (1 - rho); "
-    "rho = rate / capacity_records_s"
-)
 
 
 @dataclass(frozen=True)

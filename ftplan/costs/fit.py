@@ -25,6 +25,16 @@ CONFIDENCE = 0.95
 #: Fewer measurements than this say nothing of how they vary.
 LEAST_MEASURED = 4
 
+#: Error from which on it counts as that of an outlier.
+SCALE = 0.1
+#: Most of an interval that is processed again: a checkpoint that was under way does not count.
+MOST_REPLAYED = 2.0
+#: A part of a recovery that is a smaller share of the median is none.
+NOTHING = 1e-6
+#: Where searches begin: each parameter's place between its limits.
+_STARTS = ((0.4, 0.4, 0.4), (0.4, 0.8, 0.8), (0.1, 0.6, 0.2))
+Values = Mapping[str, float]
+
 
 def confidence_limits(
     sample: Sample,
@@ -73,18 +83,6 @@ def _measured(name: str, sample: Sample, unknown: Unknowns) -> int:
     if name in unknown.medians:
         return int(np.isfinite(getattr(sample, name)).sum())
     return int(sample.timed.sum())
-
-
-#: Error from which on it counts as that of an outlier.
-SCALE = 0.1
-#: Most of an interval that is processed again: a checkpoint that was under way does not count.
-MOST_REPLAYED = 2.0
-#: A part of a recovery that is a smaller share of the median is none.
-NOTHING = 1e-6
-#: Where searches begin: each parameter's place between its limits.
-_STARTS = ((0.4, 0.4, 0.4), (0.4, 0.8, 0.8), (0.1, 0.6, 0.2))
-
-Values = Mapping[str, float]
 
 
 class _Scales(NamedTuple):

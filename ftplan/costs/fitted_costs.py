@@ -14,8 +14,7 @@ from ftplan.costs.selection import UNLIMITED, By, HeldOut, held_out, relative_er
 from ftplan.costs.unknowns import Unknowns, unknowns
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
-from ftplan.model.recoveries import Recovery
-from ftplan.model.recovery_costs import PARAMETERS, Estimate, FittedRange, RecoveryCosts
+from ftplan.model.recovery_costs import PARAMETERS, Estimate, FittedRange, Recovery, RecoveryCosts
 from ftplan.model.topology import FloatArray
 
 State = Literal["local", "remote"]

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import Recovery
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 

@@ -19,6 +19,11 @@ LEAST_GROUPS = 3
 
 By = Literal["rate", "interval", "recovery"]
 
+#: A capacity above this multiple of the highest rate is as good as none.
+UNLIMITED = 1000.0
+#: What only seems to explain recoveries is left out where without it their held-out error is below this multiple.
+HARDLY = 2.0
+
 
 class HeldOut(NamedTuple):
     """Predictions of recoveries, each by a fit on all others of another rate (interval, or on all others).
@@ -64,12 +69,6 @@ def relative_errors(predicted_s: FloatArray, measured_s: FloatArray) -> FloatArr
     """Return how far predictions are off, as shares of what was measured; pairs with a NaN are left out."""
     known = ~np.isnan(predicted_s) & ~np.isnan(measured_s)
     return np.asarray(np.abs(predicted_s[known] / measured_s[known] - 1.0))
-
-
-#: A capacity above this multiple of the highest rate is as good as none.
-UNLIMITED = 1000.0
-#: What only seems to explain recoveries is left out where without it their held-out error is below this multiple.
-HARDLY = 2.0
 
 
 def selected(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dict[str, float]]:

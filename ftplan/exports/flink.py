@@ -12,7 +12,7 @@ from typing import Any
 
 from ftplan.exports import TARGETS
 from ftplan.exports.export import Export, scaled_of, title_of, yaml_text
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem

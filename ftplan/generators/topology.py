@@ -14,6 +14,9 @@ from ftplan.generators.queries import priorities_of, queries_topology, shared_to
 from ftplan.model import ranges
 from ftplan.model.topology import Edge, FloatArray, Operator, Partitioning, Topology
 
+#: Significant digits of drawn costs and states.
+DIGITS = 4
+
 
 class Shape(NamedTuple):
     """The edges (from, to) between operators by number, and for each operator one that stands before it, or -1.
@@ -91,10 +94,6 @@ def _ordered(edges: Iterable[tuple[int, int]], operators: int) -> Shape:
     for sender, receiver in listed:
         first.setdefault(receiver, sender)
     return Shape(listed, tuple(first.get(i, -1) for i in range(operators)))
-
-
-#: Significant digits of drawn costs and states.
-DIGITS = 4
 
 
 def topology(knobs: TopologyKnobs) -> Topology:

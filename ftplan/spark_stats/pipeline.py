@@ -12,9 +12,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.load_measures import Measure
 from ftplan.model.statistics import EPOCH, LogInput, Manifest
 from ftplan.model.topology import Topology
+from ftplan.model.units import Measure
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.engine_logs import ENGINE_FORMATS, function, refuse_columns
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files

@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from ftplan.errors import FtplanError
-from ftplan.what_if.columns import Column, column_of, text_of
 from ftplan.what_if.delta import Delta
 from ftplan.what_if.draws import Entries, described
 
+ColumnType = Literal["text", "number", "whole", "flag"]
+
 #: Columns of draws: the number, and what failed.
 DRAW, FAILED = "draw", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the rows: its type, which way is better (None: neither), and its unit."""
+
+    name: str
+    type: ColumnType
+    sense: Literal["min", "max"] | None = None
+    unit: str | None = None
+
+
+def column_of(name: str, values: Iterable[Any]) -> tuple[Column, list[Any]]:
+    """Return the column of some values, None among them, and these as it holds them."""
+    listed = list(values)
+    some = [value for value in listed if value is not None]
+    if some and all(isinstance(value, bool) for value in some):
+        return Column(name, "flag"), listed
+    if some and all(isinstance(value, int) and not isinstance(value, bool) for value in some):
+        return Column(name, "whole"), listed
+    if some and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in some):
+        return Column(name, "number"), [None if value is None else float(value) for value in listed]
+    return Column(name, "text"), [None if value is None else text_of(value) for value in listed]
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text: numbers in at most 12 digits, lists and mappings as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return json.dumps(value, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from ftplan.model.plan import Plan, Warn, canonical_number
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Evaluation
 from ftplan.planners.comparisons import PARTS, without_comparisons
-from ftplan.what_if.axes import Axis, Point
-from ftplan.what_if.columns import Column
+from ftplan.what_if.axes import Axis, Column, Point
 from ftplan.what_if.delta import Delta
 from ftplan.what_if.edits import edited
 from ftplan.what_if.inputs import Inputs, Problems

@@ -23,8 +23,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.names import natural_key
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.what_if.axes import Axis, drawn, in_step, listed, seeded
-from ftplan.what_if.columns import text_of
+from ftplan.what_if.axes import Axis, drawn, in_step, listed, seeded, text_of
 from ftplan.what_if.delta import Change, Delta
 from ftplan.what_if.draws import BurstDraws, Entries, ProbableDraws, bursts_of
 from ftplan.what_if.inputs import Reader

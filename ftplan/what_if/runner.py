@@ -13,8 +13,7 @@ from ftplan.errors import FtplanError
 from ftplan.processes import cores, in_processes
 from ftplan.spark_stats.choice import Engine
 from ftplan.what_if.journal import Journal
-from ftplan.what_if.outcome import OFTEN, Outcome, outcome_of, plain
-from ftplan.what_if.plan_files import PlanFiles
+from ftplan.what_if.outcome import OFTEN, Outcome, PlanFiles, outcome_of, plain
 
 if TYPE_CHECKING:
     from ftplan.what_if.sweep import Sweep

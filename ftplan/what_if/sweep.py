@@ -14,9 +14,8 @@ from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_file import WhatIfModel, load_what_if
 from ftplan.planners.plan_inputs import sources_of
 from ftplan.version import __version__
-from ftplan.what_if.axes import Axis
+from ftplan.what_if.axes import Axis, Column
 from ftplan.what_if.cases import Case, Sweep, points_of
-from ftplan.what_if.columns import Column
 from ftplan.what_if.delta import Delta, Input
 from ftplan.what_if.expansion import ROLES, Expansion
 from ftplan.what_if.inputs import Inputs, Problems, Reader

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.model.recoveries import Curve, Recovery
+from ftplan.model.recovery_costs import Curve, Recovery
 
 #: What most cases are made with.
 TRUE = {"restart_s": 60.0, "replay_share": 0.6, "capacity_records_s": 1000.0}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ftplan.costs.fitted_costs import Fitted, calibrate
 from ftplan.costs.sample import groups
 from ftplan.errors import FtplanError
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import Recovery
 from tests.costs.cases import INTERVALS, KILLS, RATES, TRUE, recoveries, seconds
 
 

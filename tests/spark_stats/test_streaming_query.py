@@ -15,7 +15,7 @@ import pytest
 
 from ftplan.costs.recoveries import ReadingOptions, read_recoveries
 from ftplan.errors import FtplanError
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import Recovery
 from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from tests.spark_stats import streaming_query
 from tests.spark_stats.conftest import Run

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
 from ftplan.processes import in_processes
-from ftplan.what_if.outcome import line_of, outcome_of
-from ftplan.what_if.plan_files import PlanFiles
+from ftplan.what_if.outcome import PlanFiles, line_of, outcome_of
 from ftplan.what_if.runner import Execution, carry_out
 from tests.what_if.executed import Arithmetic
 

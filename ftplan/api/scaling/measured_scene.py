@@ -12,7 +12,7 @@ from ftplan.api.scaling.load import RateCurve
 from ftplan.api.scaling.options import STATISTICS, STEADY, ScalingSimulationOptions
 from ftplan.api.scaling.scene import PlannedSplit, ScalingScene, most_tasks
 from ftplan.errors import FtplanError
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB

@@ -12,7 +12,7 @@ from ftplan.api.scaling.options import DOUBLING, ScalingSimulationOptions
 from ftplan.errors import FtplanError
 from ftplan.generators.generate import generate
 from ftplan.io.loading import load
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.problem import Problem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph

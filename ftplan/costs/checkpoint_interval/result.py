@@ -20,6 +20,8 @@ from ftplan.version import __version__
 REACH, HEIGHT, POINTS = 4.0, 4.0, 200
 HOUR_S = 3600.0
 
+Row = Mapping[str, Any]
+
 
 def interval_figure(lost: LostTime, best_s: float | None, longest_s: float | None) -> Figure:
     """Return the seconds of an hour that are lost by each interval, and what of them checkpoints and recoveries take.
@@ -66,9 +68,6 @@ def interval_figure(lost: LostTime, best_s: float | None, longest_s: float | Non
 
     said = f"Least is lost at {duration(lost.best_s)} between checkpoints."
     return figure("Time lost to checkpoints and recoveries", said, draw, key=tuple(key))
-
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recoveries import Curve, Recovery
+from ftplan.model.recovery_costs import Curve, Recovery
 
 #: Form, and its reader as "module:function".
 READERS: Mapping[str, str] = {

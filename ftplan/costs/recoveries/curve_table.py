@@ -15,7 +15,7 @@ from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile
-from ftplan.model.recoveries import Curve
+from ftplan.model.recovery_costs import Curve
 from ftplan.model.topology import FloatArray
 
 SIGNALS = ("throughput", "lag", "latency")

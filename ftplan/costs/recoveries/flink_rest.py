@@ -19,7 +19,7 @@ from typing import Any
 from ftplan.io.collected.answers import answers
 from ftplan.io.documents import display_name
 from ftplan.model import ranges
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import Recovery
 
 _PATH = re.compile(r"/jobs/(?P<job>[0-9a-f]{32})/(?P<what>exceptions|checkpoints|vertices/(?P<vertex>[0-9a-f]{32}))")
 #: Clocks and roundings of one process differ by less, in milliseconds.

@@ -23,7 +23,7 @@ from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_data, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import Recovery
 
 _SPAN = re.compile(
     r"name=JobInitialization, startTsMillis=(?P<start>\d{1,18}), endTsMillis=(?P<end>\d{1,18}), "

@@ -22,7 +22,7 @@ from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import Recovery
 
 _ALLOWED = {
     "recovery": ranges.SECONDS,

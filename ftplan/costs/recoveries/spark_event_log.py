@@ -25,7 +25,7 @@ from ftplan.io.fingerprint import sha256_of_data, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.engines.spark_log_files import SparkLog, event_lines, find_event_logs
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import Recovery
 
 _QUERY = re.compile(rb'"Event":\s*"org\.apache\.spark\.sql\.streaming\.StreamingQueryListener\$Query(\w+)Event"')
 _FINISHED = re.compile(rb'"Finish Time":\s*(\d{1,16})')

@@ -13,7 +13,7 @@ from ftplan.io.engines.cycles import Pair, cycles, feedback, shown
 from ftplan.io.engines.draft import Draft, DraftEdge, Partitioning
 from ftplan.io.engines.options import ImportOptions
 from ftplan.model.defaults import MAX_SUBSTREAMS
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 #: Share by which an edge's measured rate and its sender's output may differ and still count as equal.
 DIFFERS = 0.01

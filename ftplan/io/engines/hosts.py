@@ -13,8 +13,7 @@ from ftplan.io.documents import decoded, display_name, parse_text, plain, read_b
 from ftplan.io.engines.draft import Draft
 from ftplan.io.engines.options import ZoneMap
 from ftplan.io.model_entries import envelope
-from ftplan.model.names import natural_key
-from ftplan.model.slugs import listed, slugs
+from ftplan.model.names import listed, natural_key, slugs
 
 #: Mean utilisation that is assumed of nodes of which the engine does not say the cores.
 UTILISATION = 0.7

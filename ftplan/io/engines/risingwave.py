@@ -18,7 +18,7 @@ from ftplan.io.engines.draft import Draft, DraftEdge, DraftOperator
 from ftplan.io.engines.options import ImportOptions
 from ftplan.io.engines.parts import Part
 from ftplan.io.engines.source import EngineSource
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 #: Virtual nodes of a fragment, which bound its parallelism.
 VIRTUAL_NODES = 256

@@ -12,8 +12,7 @@ from ftplan.model.topology import Topology
 from ftplan.reports.charts import ROWS, Bar, bars
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import count, figures_in, number, share, size
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States
+from ftplan.reports.plan_figures import Highlight, State, States
 
 BEFORE = "copies in place"
 

@@ -10,8 +10,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.failover import Losses
 from ftplan.model.failure import Failure
 from ftplan.model.measures.availability import availability
-from ftplan.model.measures.checkpoint_recovery import recovery
-from ftplan.model.measures.planned_copies import planned_copies
+from ftplan.model.measures.planned_copies import planned_copies, recovery
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem

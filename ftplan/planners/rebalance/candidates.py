@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ftplan.model.cluster import Cluster
-from ftplan.model.measures.breach import Breach, over
 from ftplan.model.topology import FloatArray
+from ftplan.model.violation import Breach, over
 from ftplan.planners.rebalance.effects import loads_in_phases, places_after, surviving_copies
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.planners.rebalance.migration_phases import phase_figures

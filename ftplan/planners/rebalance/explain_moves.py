@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.model.measures.breach import over
 from ftplan.model.names import Selector
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
+from ftplan.model.violation import over
 from ftplan.planners.assessments import Explanation
 from ftplan.planners.rebalance.candidates import Planned
 from ftplan.planners.rebalance.effects import places_after

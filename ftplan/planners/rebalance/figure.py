@@ -14,8 +14,7 @@ from ftplan.reports.charts import ROWS, Axis, Bar, Series, Span, bars, gantt, li
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import count, duration, figures_in, is_number, number, share, size
 from ftplan.reports.palette import step_style
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States
+from ftplan.reports.plan_figures import Highlight, State, States
 
 BEFORE = "as it is now"
 

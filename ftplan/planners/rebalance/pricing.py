@@ -11,9 +11,9 @@ from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Network
 from ftplan.model.defaults import DELAY_S
-from ftplan.model.key_group_state import key_group_state
 from ftplan.model.measures.key_group_demand import queue_lengths, record_bytes, record_times
 from ftplan.model.measures.recovery_time import input_rate, require_keeping_up
+from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import KeyGroupSeries

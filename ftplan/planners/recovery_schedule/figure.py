@@ -12,8 +12,7 @@ from ftplan.planners.recovery_schedule.figure_times import back_over_time, has_n
 from ftplan.reports.charts import Axis, Mark, Series, Span, gantt, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import count, duration, figures_in, number, share
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States, in_step
+from ftplan.reports.plan_figures import Highlight, State, States, in_step
 
 BEFORE = "waiting until all fits"
 STEP_BY_STEP = "if each step brought back the most that it can"

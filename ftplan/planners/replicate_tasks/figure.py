@@ -12,8 +12,7 @@ from ftplan.model.units import MB
 from ftplan.reports.charts import Axis, Bar, Series, bars, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import Unit, count, figures_in, is_number, label, number, quantity, share, size, unit_of
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States
+from ftplan.reports.plan_figures import Highlight, State, States
 from ftplan.reports.tables import records_in
 
 BEFORE = "replicas in place"

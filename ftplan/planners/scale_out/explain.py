@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.model.key_group_state import even_ranges
-from ftplan.model.measures.breach import over
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.model.violation import over
 from ftplan.planners.assessments import Explanation
 from ftplan.planners.scale_out.effects import as_it_runs, required_tasks, task_state, task_use
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered, operator_numbers

@@ -12,8 +12,7 @@ from ftplan.model.topology import Topology
 from ftplan.reports.charts import ROWS, Axis, Bar, Series, Span, bars, gantt, lines
 from ftplan.reports.drawing import Drawing, Figure, figure
 from ftplan.reports.numbers import count, duration, figures_in, is_number, number, share
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States
+from ftplan.reports.plan_figures import Highlight, State, States
 
 BEFORE = "as it runs now"
 #: Lines of operators, those of the highest scores.

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ftplan.errors import suggestion
-from ftplan.model.measures.breach import over
 from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
-from ftplan.model.violation import Violation
+from ftplan.model.violation import Violation, over
 from ftplan.planners.judging import (
     Judged,
     Judges,

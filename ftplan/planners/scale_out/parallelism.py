@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.tolerances import NOISE
 from ftplan.planners.scale_out.effects import highest_use, largest_state, required_tasks, share_at
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem, Split

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ftplan.model.measures.breach import over
+from ftplan.model.violation import over
 from ftplan.planners.scale_out.effects import highest_use, lacks_memory, lacks_tasks, required_tasks
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.problem import ScalableOperator

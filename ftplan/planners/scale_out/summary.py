@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import finite
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from simpy import Environment
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.engine.network import Link
 from ftplan.simulation.engine.series import LevelSeries, SumSeries

@@ -20,8 +20,8 @@ from pyspark.sql import functions as F
 from ftplan.errors import FtplanError
 from ftplan.model.engines.flink_pages import Page, numbered, saved_page
 from ftplan.model.engines.flink_plan import plan_vertices
+from ftplan.model.names import slugs
 from ftplan.model.plan import Warn
-from ftplan.model.slugs import slugs
 from ftplan.spark_stats.engine_logs.flink_counters import increases, state_rows
 from ftplan.spark_stats.engine_logs.flink_files import LINES, is_metadata, saved
 from ftplan.spark_stats.engine_logs.flink_state import key_group_states

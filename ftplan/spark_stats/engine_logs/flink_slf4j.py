@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
 from ftplan.model.engines.flink_names import Scope, scopes, vertex_of
+from ftplan.model.names import slugs
 from ftplan.model.plan import Warn
-from ftplan.model.slugs import slugs
 from ftplan.spark_stats.engine_logs.flink_counters import increases, state_rows
 from ftplan.spark_stats.engine_logs.rows import arrow_frame, engine_log
 from ftplan.spark_stats.inputs import LogFile

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from ftplan.model.engines.flink_checkpoint import OperatorState, is_key_group_state, key_group_state
 from ftplan.model.engines.flink_metadata import checkpoint_state
+from ftplan.model.names import listed
 from ftplan.model.plan import Warn
-from ftplan.model.slugs import listed
 
 
 class KeyGroupStates(NamedTuple):

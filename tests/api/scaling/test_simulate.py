@@ -15,7 +15,7 @@ from ftplan.api.scaling.load import RateCurve, batched, curve
 from ftplan.api.scaling.options import ScalingSimulationOptions
 from ftplan.errors import FtplanError
 from ftplan.io.simulations.document import load_simulation
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.problem import Problem
 from ftplan.model.units import MB
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, ScalingProblem

@@ -21,7 +21,7 @@ from ftplan.io.engines.finish import finish
 from ftplan.io.engines.hosts import zone_map
 from ftplan.io.engines.options import ImportOptions
 from ftplan.io.topology_file import load_topology
-from ftplan.model.slugs import slug, slugs
+from ftplan.model.names import slug, slugs
 from tests.io.engines.cases import drafts, shuffled
 
 NONE = ImportOptions()

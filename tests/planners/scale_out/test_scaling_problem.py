@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ftplan
 from ftplan.errors import FtplanError
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import Topology
 from ftplan.planners.scale_out.bottlenecks.rules_file import SHIPPED
 from ftplan.planners.scale_out.effects import acting, lacks_tasks, task_use

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import FloatArray
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
 from ftplan.planners.scale_out.bottlenecks.states import Thresholds, timeline

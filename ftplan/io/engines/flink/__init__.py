@@ -17,7 +17,7 @@ from ftplan.io.engines.source import EngineSource
 from ftplan.model.engines.flink_pages import Page, page_at, saved_page
 from ftplan.model.engines.flink_plan import MOST_KEY_GROUPS, Vertex, chain_name, checked_parallelism, plan_vertices
 from ftplan.model.engines.flink_values import entries, part, text, whole
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 
 def read(source: EngineSource, options: ImportOptions) -> Draft:

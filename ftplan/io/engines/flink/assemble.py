@@ -14,7 +14,7 @@ from ftplan.io.engines.flink.keys import key_groups
 from ftplan.io.engines.flink.measured import cores
 from ftplan.io.engines.flink.records import JobRecord
 from ftplan.model.engines.flink_plan import Vertex
-from ftplan.model.slugs import listed, slug
+from ftplan.model.names import listed, slug
 
 #: Flink's default of metrics.fetcher.update-interval: figures of its REST endpoint are as old as that.
 _REFRESHED_S = 10.0

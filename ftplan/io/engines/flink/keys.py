@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ftplan.io.engines.draft import Draft
 from ftplan.model.engines.flink_plan import Vertex, default_max_parallelism
-from ftplan.model.slugs import listed, slug
+from ftplan.model.names import listed, slug
 
 
 def key_groups(vertices: Sequence[Vertex], state: Mapping[str, float], draft: Draft) -> dict[str, int]:

@@ -11,7 +11,7 @@ from ftplan.io.engines.flink.flows import VertexRates
 from ftplan.io.engines.flink.records import JobRecord
 from ftplan.model.engines.flink_plan import Vertex
 from ftplan.model.engines.flink_values import entries, number, part, text
-from ftplan.model.slugs import listed, slug
+from ftplan.model.names import listed, slug
 
 #: Slots have one core each where nothing says otherwise: Flink's own advice.
 _SLOT_CORES = 1.0

@@ -13,7 +13,7 @@ from ftplan.io.engines.kafka_streams.description import REPARTITION, SubTopology
 from ftplan.io.engines.kafka_streams.tools import Member, is_group, is_log_dirs, log_dirs, members
 from ftplan.io.engines.options import ImportOptions, counts
 from ftplan.io.engines.source import EngineSource
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 Sizes = dict[str, dict[int, float]]
 _CHANGELOG = "-changelog"

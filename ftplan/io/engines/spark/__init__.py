@@ -19,7 +19,7 @@ from ftplan.io.engines.source import EngineSource
 from ftplan.io.engines.spark.log import EventLog, TaskEnd, read_lines
 from ftplan.model.engines.spark_log_files import event_lines, find_event_logs
 from ftplan.model.engines.spark_stages import StageOperator, execution, stage_operators
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 
 @dataclass

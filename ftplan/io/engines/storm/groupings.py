@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ftplan.io.engines.draft import Draft, DraftEdge, DraftOperator
 from ftplan.io.engines.options import ImportOptions
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 #: What a grouping is, where all tasks of both sides meet but not as the topology has it.
 _APPROXIMATE = {

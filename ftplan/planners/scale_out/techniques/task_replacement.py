@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.scale_out.effects import over_ranges, task_use
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, ScalingProblem
