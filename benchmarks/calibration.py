@@ -20,7 +20,8 @@ import numpy as np
 
 import ftplan
 from ftplan.costs.curves import find_recoveries
-from ftplan.costs.recoveries import ReadingOptions, read_recoveries
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import ReadingOptions
 from ftplan.costs.sample import groups
 from ftplan.model.recovery_costs import Recovery
 from ftplan.model.topology import FloatArray

@@ -13,7 +13,7 @@ from ftplan.io.options.fields import checked, one_of
 from ftplan.model.plan import Warn
 
 if TYPE_CHECKING:
-    from ftplan.costs.recoveries import Reading
+    from ftplan.costs.recoveries.reading import Reading
     from ftplan.model.recovery_costs import Recovery
 
 
@@ -63,7 +63,8 @@ def calibrate(
 
         refuse_existing(output, force)
     from ftplan.costs.fitted_costs import calibrate as fit_to
-    from ftplan.costs.recoveries import ReadingOptions, read_recoveries
+    from ftplan.costs.recoveries import read_recoveries
+    from ftplan.costs.recoveries.reading import ReadingOptions
 
     progress("reading recoveries", None)
     columns = dict(item.split("=", 1) for item in asked.column)

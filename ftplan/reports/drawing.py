@@ -1,4 +1,4 @@
-"""Drawings as plain shapes: a template writes them as SVG, :mod:`ftplan.reports.raster` paints them as PNG."""
+"""Drawings as plain shapes: a template writes them as SVG, :mod:`ftplan.reports.plot_file` paints them as PNG."""
 
 from __future__ import annotations
 

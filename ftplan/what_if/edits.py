@@ -16,10 +16,9 @@ from ftplan.io.validation import default_of, require_field
 from ftplan.io.what_if_cases import AddModel
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.what_if.delta import Change, Delta
+from ftplan.what_if.document_edits import fitted_placement, placement_without, scaled_stats, scaled_topology
 from ftplan.what_if.inputs import Inputs
 from ftplan.what_if.named_parts import PARTS, Entry, matching, put, require_selector, times
-from ftplan.what_if.placement_edits import fitted_placement, placement_without
-from ftplan.what_if.traffic import scaled_stats, scaled_topology
 
 
 def edited(inputs: Inputs, delta: Delta) -> Inputs:

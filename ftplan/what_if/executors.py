@@ -12,7 +12,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ftplan
 from ftplan.processes import cores
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.session import Session, open_session
@@ -90,7 +89,7 @@ def _code_shipped(session: Session) -> Iterator[None]:
     if local:
         yield
         return
-    package = Path(ftplan.__file__).parent
+    package = Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory(prefix="ftplan-") as folder:
         archive = Path(folder) / "ftplan.zip"
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:

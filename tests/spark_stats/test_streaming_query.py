@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from ftplan.costs.recoveries import ReadingOptions, read_recoveries
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import ReadingOptions
 from ftplan.errors import FtplanError
 from ftplan.model.recovery_costs import Recovery
 from ftplan.spark_stats.choice import LEAST_JAVA, java_version

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, joined
+from ftplan.costs.recoveries.reading import Reading, ReadingOptions, joined
 from ftplan.costs.recoveries.tables import column_of, numbers, read_table
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path

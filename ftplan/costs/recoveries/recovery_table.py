@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, joined
+from ftplan.costs.recoveries.reading import Reading, ReadingOptions, joined
 from ftplan.costs.recoveries.tables import column_of, numbers, read_table
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path

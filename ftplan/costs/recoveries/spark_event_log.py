@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.costs.recoveries import Reading, ReadingOptions
+from ftplan.costs.recoveries.reading import Reading, ReadingOptions
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_data, sha256_of_file

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.recoveries import ReadingOptions
+from ftplan.costs.recoveries.reading import ReadingOptions
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
 from ftplan.model.ranges import Range

@@ -7,9 +7,8 @@ from typing import Any
 
 from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster
-from ftplan.model.failover import Losses
 from ftplan.model.failure import Failure
-from ftplan.model.measures.availability import availability
+from ftplan.model.measures.availability import Losses, availability
 from ftplan.model.measures.planned_copies import planned_copies, recovery
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn

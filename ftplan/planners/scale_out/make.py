@@ -28,10 +28,9 @@ from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
-from ftplan.planners.scale_out.reasons import why_so_many
+from ftplan.planners.scale_out.reasons import steps, why_so_many
 from ftplan.planners.scale_out.rules import rules
 from ftplan.planners.scale_out.summary import summary
-from ftplan.planners.scale_out.techniques.steps import steps
 from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from ftplan.model.problem import Problem
 from ftplan.model.violation import over
 from ftplan.planners.assessments import Asked, Scores
 from ftplan.planners.scale_out.effects import extra_cpu, highest_use, sustained_load
-from ftplan.planners.scale_out.fairness import mean_of
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
+from ftplan.planners.scale_out.metrics import mean_of
 from ftplan.planners.scenarios import with_scenario_fails
 
 

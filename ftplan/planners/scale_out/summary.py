@@ -24,9 +24,8 @@ from ftplan.planners.scale_out.effects import (
     sustained_load,
     task_use,
 )
-from ftplan.planners.scale_out.fairness import BOTTLENECK, mean_of
 from ftplan.planners.scale_out.forecasting.crossing import crossing
-from ftplan.planners.scale_out.metrics import ScaledFigures
+from ftplan.planners.scale_out.metrics import BOTTLENECK, ScaledFigures, mean_of
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import ScalableOperator, Scaling, State
 from ftplan.planners.scale_out.techniques.prepare import setup_seconds

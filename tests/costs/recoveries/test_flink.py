@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, read_recoveries
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import Reading, ReadingOptions
 from ftplan.errors import FtplanError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "flink"

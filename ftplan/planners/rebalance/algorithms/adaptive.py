@@ -19,8 +19,12 @@ from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
 from ftplan.planners.rebalance.algorithms.relaxation import Dual
-from ftplan.planners.rebalance.algorithms.search.large_neighbourhood import placed_anew
-from ftplan.planners.rebalance.algorithms.search.starts import by_value, improved_starts, own_value
+from ftplan.planners.rebalance.algorithms.search.improved_placements import (
+    by_value,
+    improved_starts,
+    own_value,
+    placed_anew,
+)
 from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem
 from ftplan.planners.rebalance.rules import rules

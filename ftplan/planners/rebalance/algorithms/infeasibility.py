@@ -20,8 +20,8 @@ from ftplan.planners.rebalance.algorithms.raisable_limits import (
     raisable_limits,
     tolerance_of,
 )
+from ftplan.planners.rebalance.algorithms.search.improved_placements import improved_starts
 from ftplan.planners.rebalance.algorithms.search.repair import MODELS, repaired
-from ftplan.planners.rebalance.algorithms.search.starts import improved_starts
 from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.effects import fair_load, made_even
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from ftplan.errors import FtplanError
+from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 from ftplan.model.measures.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
-from ftplan.model.memory import GB, VARIABLE, available_bytes
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, Topology

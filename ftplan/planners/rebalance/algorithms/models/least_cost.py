@@ -15,7 +15,7 @@ from ftplan.planners.rebalance.algorithms.models.neighbourhoods import Guide, Mo
 from ftplan.planners.rebalance.algorithms.models.node_model import Goal, NodeModel, fixed_choices
 from ftplan.planners.rebalance.algorithms.models.rows import program_of
 from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut, linear_prices
-from ftplan.planners.rebalance.algorithms.search.starts import improved_starts
+from ftplan.planners.rebalance.algorithms.search.improved_placements import improved_starts
 from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.problem import Migration
 

@@ -11,19 +11,29 @@ where it does, as delays and attempts in vain come before the span.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, joined
-from ftplan.costs.recoveries.flink_rest import restarts
+from ftplan.costs.recoveries.reading import Reading, ReadingOptions, joined
 from ftplan.errors import FtplanError
+from ftplan.io.collected.answers import answers
 from ftplan.io.collected.collection_file import head_of
 from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_data, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recovery_costs import Recovery
+
+_PATH = re.compile(r"/jobs/(?P<job>[0-9a-f]{32})/(?P<what>exceptions|checkpoints|vertices/(?P<vertex>[0-9a-f]{32}))")
+#: Clocks and roundings of one process differ by less, in milliseconds.
+_SLACK_MS = 1000
+#: No time is later than this, in the year 2100.
+_LATEST_MS = 4_102_444_800_000
 
 _SPAN = re.compile(
     r"name=JobInitialization, startTsMillis=(?P<start>\d{1,18}), endTsMillis=(?P<end>\d{1,18}), "
@@ -40,6 +50,87 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]\d{1,6}")
 _ATTRIBUTE = re.compile(r"([A-Za-z][\w.]*)=([^,]*)")
 #: Where the bytes of a restore lay: fetched from elsewhere, and on the node.
 _FETCHED, _LOCAL = ("remote", "unknown"), ("local_disk",)
+
+
+@dataclass
+class _RestartedJob:
+    """What the answers say of a job, in milliseconds since 1970; subtasks by vertex, number and attempt."""
+
+    noticed: set[int] = field(default_factory=set)
+    restored: set[int] = field(default_factory=set)
+    deployed: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    running: dict[tuple[str, int, int], int] = field(default_factory=dict)
+
+
+def restarts(folder: Path) -> tuple[list[Recovery], int]:
+    """Return the restarts of the jobs in a collected folder, and how many had not ended, or not been seen to.
+
+    Raises
+    ------
+    FtplanError
+        If the folder cannot be read.
+    """
+    jobs: defaultdict[str, _RestartedJob] = defaultdict(_RestartedJob)
+    for answer in answers(folder):
+        match = _PATH.fullmatch(answer.path.partition("?")[0])
+        if match is not None and isinstance(answer.value, dict):
+            try:
+                _take(jobs[match["job"]], match["what"], match["vertex"], answer.value)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                continue  # of a version with other fields
+    recoveries: list[Recovery] = []
+    unseen = 0
+    for job in jobs.values():
+        for one in _of_job(job, display_name(folder)):
+            if one is None:
+                unseen += 1
+            else:
+                recoveries.append(one)
+    return recoveries, unseen
+
+
+def _take(job: _RestartedJob, what: str, vertex: str | None, value: dict[str, Any]) -> None:
+    if what == "exceptions":
+        job.noticed.update(_collected_ms(entry["timestamp"]) for entry in value["exceptionHistory"]["entries"])
+    elif what == "checkpoints":
+        restored = value["latest"]["restored"]
+        if restored is not None:
+            job.restored.add(_collected_ms(restored["restore_timestamp"]))
+    elif vertex is not None:
+        for subtask in value["subtasks"]:
+            key = (vertex, int(subtask["subtask"]), int(subtask["attempt"]))
+            took = subtask["status-duration"]
+            if int(subtask["start-time"]) <= 0:
+                continue
+            begin = job.deployed[key] = _collected_ms(subtask["start-time"])
+            if int(took["RUNNING"]) >= 0:
+                job.running[key] = begin + max(int(took["DEPLOYING"]), 0) + max(int(took["INITIALIZING"]), 0)
+
+
+def _collected_ms(value: Any) -> int:
+    """Return a time; ValueError if nobody lived then."""
+    if not 0 < int(value) < _LATEST_MS:
+        raise ValueError
+    return int(value)
+
+
+def _of_job(job: _RestartedJob, name: str) -> Iterator[Recovery | None]:
+    """Yield the restarts of a job in the order of time, None for one without an end."""
+    restored = sorted(job.restored)
+    before = 0
+    for restore, following in pairwise([*restored, _LATEST_MS]):
+        begun = {key for key, at in job.deployed.items() if restore - _SLACK_MS <= at < following - _SLACK_MS}
+        if not begun or not begun <= job.running.keys():
+            yield None
+            continue
+        end = max(job.running[key] for key in begun)
+        noticed = min((at for at in job.noticed if before < at <= restore + _SLACK_MS), default=restore)
+        before = end
+        took = (end - noticed) / 1000.0
+        at = datetime.fromtimestamp(restore / 1000.0, UTC)
+        yield Recovery(
+            f"{name}: restored {at:%Y-%m-%dT%H:%M:%SZ}", restart_s=took if ranges.SECONDS.holds(took) else None
+        )
 
 
 def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
