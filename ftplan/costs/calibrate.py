@@ -13,8 +13,8 @@ from ftplan.io.options.fields import checked, one_of
 from ftplan.model.plan import Warn
 
 if TYPE_CHECKING:
-    from ftplan.costs.recoveries.reading import Reading
-    from ftplan.model.recovery_costs import Recovery
+    from ftplan.costs.recoveries.reading import RecoveryReading
+    from ftplan.model.recovery_costs import MeasuredRecovery
 
 
 def calibrate(
@@ -87,10 +87,10 @@ def calibrate(
     return calibration
 
 
-def _recoveries(reading: Reading) -> tuple[list[Recovery], list[Warn]]:
+def _recoveries(reading: RecoveryReading) -> tuple[list[MeasuredRecovery], list[Warn]]:
     """Return the recoveries of a reading, those in its curves too, and what was left out of these."""
     from ftplan.costs.curves import find_recoveries
-    from ftplan.model.recovery_costs import Recovery
+    from ftplan.model.recovery_costs import MeasuredRecovery
 
     recoveries = list(reading.recoveries)
     failures = unfinished = again = 0
@@ -102,7 +102,7 @@ def _recoveries(reading: Reading) -> tuple[list[Recovery], list[Warn]]:
             if found.end_s is None or found.failures > 1:
                 continue
             recoveries.append(
-                Recovery(
+                MeasuredRecovery(
                     f"{curve.name}: second {found.begin_s:g}",
                     recovery_s=found.end_s - found.begin_s,
                     rate=found.rate,

@@ -30,14 +30,14 @@ MODEL = (
 )
 
 
-class Pair(NamedTuple):
+class PredictedPair(NamedTuple):
     """Seconds of a recovery: measured and predicted."""
 
     measured_s: float
     predicted_s: float
 
 
-def calibration_figure(pairs: Sequence[Pair], unseen: bool) -> Figure:
+def calibration_figure(pairs: Sequence[PredictedPair], unseen: bool) -> Figure:
     """Return a figure of at least one recovery, a dot each, and the line on which a prediction is right.
 
     ``unseen``: each was predicted by a fit that had not seen it.
@@ -218,7 +218,7 @@ class Calibration:
         check_plot(path, force)
         unseen = self.fitted.accuracy is not None and self.fitted.accuracy.by is not None
         name = "held_out_s" if unseen else "predicted_s"
-        pairs = [Pair(row["recovery_s"], row[name]) for row in self.rows() if row[name] is not None]
+        pairs = [PredictedPair(row["recovery_s"], row[name]) for row in self.rows() if row[name] is not None]
         if not pairs:
             raise FtplanError(
                 f"--plot {os.fspath(path)}: there is nothing to draw: no recovery was measured to its end"

@@ -14,7 +14,7 @@ from ftplan.costs.selection import UNLIMITED, By, HeldOut, held_out, relative_er
 from ftplan.costs.unknowns import Unknowns, unknowns
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
-from ftplan.model.recovery_costs import PARAMETERS, Estimate, FittedRange, Recovery, RecoveryCosts
+from ftplan.model.recovery_costs import PARAMETERS, Estimate, FittedRange, MeasuredRecovery, RecoveryCosts
 from ftplan.model.topology import FloatArray
 
 State = Literal["local", "remote"]
@@ -50,7 +50,7 @@ class Fitted:
     costs: RecoveryCosts
     basis: Mapping[str, str]
     accuracy: Accuracy | None
-    recoveries: tuple[Recovery, ...]
+    recoveries: tuple[MeasuredRecovery, ...]
     predicted_s: FloatArray
     held_out_s: FloatArray
     restores: int
@@ -63,7 +63,7 @@ class Fitted:
 
 
 def calibrate(
-    recoveries: Sequence[Recovery],
+    recoveries: Sequence[MeasuredRecovery],
     fixed: Values,
     state: State | None = None,
     draws: int = 200,
@@ -131,7 +131,7 @@ def _require_room(sample: Sample, fixed: Values) -> None:
         raise FtplanError(f"{text}; expected more than that")
 
 
-def _state(recoveries: Sequence[Recovery], asked: State | None) -> tuple[State, list[Warn]]:
+def _state(recoveries: Sequence[MeasuredRecovery], asked: State | None) -> tuple[State, list[Warn]]:
     """Return where state lies: as asked, else as the recoveries say, else remote."""
     if asked is not None:
         return asked, []

@@ -12,7 +12,7 @@ from ftplan.model.topology import FloatArray
 PARAMETERS = ("detection_s", "restart_s", "bandwidth_mb_s", "replay_share", "capacity_records_s")
 
 
-class Recovery(NamedTuple):
+class MeasuredRecovery(NamedTuple):
     """One measured recovery, or the parts of one; None is what was not measured.
 
     Attributes

@@ -28,13 +28,13 @@ from ftplan.model.plan import Plan
 from ftplan.model.topology import Topology
 from ftplan.reports.drawing import Figure
 from ftplan.reports.palette import step_style
-from ftplan.reports.tables import Table
+from ftplan.reports.tables import PageTable
 
 #: States that the key of a drawing lists.
 LISTED = 14
 
 
-class State(NamedTuple):
+class DrawnState(NamedTuple):
     """What happens to a task: in words, its style, the mark in its cell, its rank, and in the fewest words."""
 
     text: str
@@ -45,25 +45,25 @@ class State(NamedTuple):
 
 
 #: States by (operator id, index); a task that is not named is none of the plan's business.
-States = Mapping[tuple[str, int], State]
+States = Mapping[tuple[str, int], DrawnState]
 
-LIVE = State("not touched", "live", "", 1_000_000)
+LIVE = DrawnState("not touched", "live", "", 1_000_000)
 
 
-def in_step(step: int, text: str, short: str) -> State:
+def in_step(step: int, text: str, short: str) -> DrawnState:
     """Return the state of what happens in a step or round."""
-    return State(text, step_style(step), str(step), step, short)
+    return DrawnState(text, step_style(step), str(step), step, short)
 
 
-def counts(states: States, operator_id: str, parallelism: int) -> list[tuple[State, int]]:
+def counts(states: States, operator_id: str, parallelism: int) -> list[tuple[DrawnState, int]]:
     """Return how many tasks of an operator are in each state, in order."""
     number = Counter(states.get((operator_id, i), LIVE) for i in range(parallelism))
     return sorted(number.items(), key=lambda item: (item[0].rank, item[0].text))
 
 
-def totals(states: States, topology: Topology) -> list[tuple[State, int]]:
+def totals(states: States, topology: Topology) -> list[tuple[DrawnState, int]]:
     """Return how many tasks of the topology are in each state, in order."""
-    number: Counter[State] = Counter()
+    number: Counter[DrawnState] = Counter()
     for operator in topology.operators:
         number.update(dict(counts(states, operator.id, operator.parallelism)))
     return sorted(number.items(), key=lambda item: (item[0].rank, item[0].text))
@@ -80,11 +80,11 @@ def key(states: States, topology: Topology) -> tuple[tuple[str, str, str], ...]:
     return (*listed[: LISTED - 1], ("live", "…", f"and {len(listed) - LISTED + 1:,} more, numbered likewise"))
 
 
-def state_table(states: States, topology: Topology) -> Table:
+def state_table(states: States, topology: Topology) -> PageTable:
     """Return the tasks of each operator by state, as a table; of many states those of most tasks."""
     known = totals(states, topology)
     common = sorted(known, key=lambda item: -item[1])[:LISTED]
-    columns: Sequence[State] = [state for state, _ in known if any(state == other for other, _ in common)]
+    columns: Sequence[DrawnState] = [state for state, _ in known if any(state == other for other, _ in common)]
     rows = []
     for operator in topology.operators:
         number = dict(counts(states, operator.id, operator.parallelism))
@@ -93,7 +93,7 @@ def state_table(states: States, topology: Topology) -> Table:
     texts = tuple((str(row[0]), *(f"{value:,}" if value else "–" for value in row[1:])) for row in rows[:200])
     headings = (("operator", False), ("tasks", True), *((state.text, True) for state in columns))
     note = f"The first 200 of {len(rows):,} operators." if len(rows) > 200 else ""
-    return Table("Tasks of each operator by what happens to them", headings, texts, note, folded=True)
+    return PageTable("Tasks of each operator by what happens to them", headings, texts, note, folded=True)
 
 
 class Highlight(NamedTuple):

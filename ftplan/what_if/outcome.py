@@ -18,7 +18,7 @@ from ftplan.io.output import refuse_existing, write_text
 from ftplan.model.plan import canonical_number
 
 if TYPE_CHECKING:
-    from ftplan.what_if.sweep import Sweep
+    from ftplan.what_if.cases import WhatIfCases
 
 #: Cases of one process from which compiling kernels pays where none of them is in the cache yet.
 OFTEN = 200
@@ -27,7 +27,7 @@ OFTEN = 200
 class PlanFiles:
     """A folder with a file for each case that was answered: ``0012-ID.json``, by number and id of the case."""
 
-    def __init__(self, folder: str | os.PathLike[str], sweep: Sweep, *, force: bool = False) -> None:
+    def __init__(self, folder: str | os.PathLike[str], cases: WhatIfCases, *, force: bool = False) -> None:
         """Make the folder if there is none.
 
         Raises
@@ -35,7 +35,7 @@ class PlanFiles:
         FtplanError
             If it cannot be written to, or holds anything and *force* is false.
         """
-        self.folder, self.sweep = Path(folder), sweep
+        self.folder, self.cases = Path(folder), cases
         name = display_name(folder)
         if self.folder.is_dir():
             if not force and any(self.folder.iterdir()):
@@ -46,15 +46,15 @@ class PlanFiles:
 
     def path(self, number: int) -> Path:
         """Return the file of a case."""
-        digits = max(4, len(str(len(self.sweep) - 1)))
-        shown = re.sub(r"[^\w.=+-]+", "-", self.sweep.case(number).id)[:80].strip("-.")
+        digits = max(4, len(str(len(self.cases) - 1)))
+        shown = re.sub(r"[^\w.=+-]+", "-", self.cases.case(number).id)[:80].strip("-.")
         return self.folder / f"{number:0{digits}d}-{shown}.json"
 
     def written(self, number: int, row: Mapping[str, Any]) -> bool:
         """Return whether all that a row which is done has to leave is there: an error leaves no plan."""
         return row.get("status") == "error" or self.path(number).is_file()
 
-    def write(self, outcomes: Iterable[Outcome]) -> None:
+    def write(self, outcomes: Iterable[CaseOutcome]) -> None:
         """Write the plans of cases, each whole or not at all.
 
         Raises
@@ -67,7 +67,7 @@ class PlanFiles:
                 write_text(self.path(outcome.number), outcome.plan, force=True)
 
 
-class Outcome(NamedTuple):
+class CaseOutcome(NamedTuple):
     """A case that was carried out: its number, its row as one line of JSON, and its plan as text.
 
     ``stopped`` tells that the clock ended the search, so that another run may differ.
@@ -79,15 +79,15 @@ class Outcome(NamedTuple):
     plan: str | None = None
 
 
-def outcome_of(sweep: Sweep, number: int, with_plan: bool = False, *, often: bool = False) -> Outcome:
+def outcome_of(cases: WhatIfCases, number: int, with_plan: bool = False, *, often: bool = False) -> CaseOutcome:
     """Carry out one case; an error of the case is a row, and it has no plan.
 
     *often* tells that this process carries out so many cases that compiling kernels pays.
     """
     with called_often() if often else nullcontext():
-        row, answer = sweep.row_and_answer(number, whole=with_plan)
+        row, answer = cases.row_and_answer(number, whole=with_plan)
     stopped = answer is not None and any(warning.code == "TIME_LIMIT" for warning in answer.warnings)
-    return Outcome(number, line_of(row), stopped, answer.to_json() if with_plan and answer is not None else None)
+    return CaseOutcome(number, line_of(row), stopped, answer.to_json() if with_plan and answer is not None else None)
 
 
 def line_of(row: Mapping[str, Any]) -> str:

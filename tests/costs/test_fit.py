@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ftplan.costs.fitted_costs import Fitted, calibrate
 from ftplan.costs.sample import groups
 from ftplan.errors import FtplanError
-from ftplan.model.recovery_costs import Recovery
+from ftplan.model.recovery_costs import MeasuredRecovery
 from tests.costs.cases import INTERVALS, KILLS, RATES, TRUE, recoveries, seconds
 
 
@@ -52,7 +52,7 @@ def test_bandwidth_comes_back_where_sizes_differ(bandwidth: float, detection: fl
 def test_sizes_that_stand_for_something_else() -> None:
     """State that grew while the drill went on is no reason for it; where sizes do explain recoveries they are one."""
     rows = [
-        Recovery(f"kill {i}", recovery, rate, interval, size, stopped_s=down, replayed_s=age)
+        MeasuredRecovery(f"kill {i}", recovery, rate, interval, size, stopped_s=down, replayed_s=age)
         for i, (interval, rate, age, down, recovery, size) in enumerate(KILLS)
     ]
     fitted = calibrate(rows, {}, draws=0)
@@ -60,7 +60,9 @@ def test_sizes_that_stand_for_something_else() -> None:
     assert fitted.basis["replay_share"] == "median of 12 measured"
     assert "NOT_IDENTIFIED" in codes(fitted)
     assert 3.0 < values(fitted)["restart_s"] < 14.0
-    large = [Recovery("", recovery_s=size / 2**20 / 50.0, state_bytes=size) for size in (1e10, 2e10, 4e10, 8e10)]
+    large = [
+        MeasuredRecovery("", recovery_s=size / 2**20 / 50.0, state_bytes=size) for size in (1e10, 2e10, 4e10, 8e10)
+    ]
     assert values(calibrate(large, {}, draws=0))["bandwidth_mb_s"] == pytest.approx(50.0, rel=0.01)
 
 
@@ -87,7 +89,7 @@ def test_one_rate_is_a_line_over_intervals() -> None:
 
 
 def test_what_was_measured_by_itself_is_not_fitted() -> None:
-    parts = [Recovery(f"span {i}", restart_s=20.0 + i, transfer_s=2.0, state_bytes=2.0**27) for i in range(5)]
+    parts = [MeasuredRecovery(f"span {i}", restart_s=20.0 + i, transfer_s=2.0, state_bytes=2.0**27) for i in range(5)]
     fitted = calibrate([*recoveries(TRUE), *parts], {}, draws=20)
     assert values(fitted) == pytest.approx(
         {"detection_s": 38.0, "restart_s": 22.0, "bandwidth_mb_s": 64.0, **{k: TRUE[k] for k in list(TRUE)[1:]}},
@@ -104,7 +106,9 @@ def test_what_was_measured_by_itself_is_not_fitted() -> None:
 
 
 def test_parts_alone() -> None:
-    fitted = calibrate([Recovery("a", restart_s=3.0), Recovery("b", restart_s=5.0, detection_s=10.0)], {})
+    fitted = calibrate(
+        [MeasuredRecovery("a", restart_s=3.0), MeasuredRecovery("b", restart_s=5.0, detection_s=10.0)], {}
+    )
     assert values(fitted) == {"detection_s": 10.0, "restart_s": 4.0}
     assert fitted.accuracy is None
     assert {"ONLY_PARTS", "NO_INTERVAL", "STATE_ASSUMED"} <= codes(fitted)
@@ -146,10 +150,10 @@ def test_capacity_that_throughput_shows_decides_where_rates_do_not() -> None:
 
 
 def test_state_is_where_it_was_found() -> None:
-    local = [Recovery("a", restart_s=3.0, local_bytes=1e9)]
+    local = [MeasuredRecovery("a", restart_s=3.0, local_bytes=1e9)]
     assert calibrate(local, {}).costs.state == "local"
     assert calibrate(local, {}, state="remote").costs.state == "remote"
-    assert calibrate([Recovery("a", restart_s=3.0)], {}).costs.state == "remote"
+    assert calibrate([MeasuredRecovery("a", restart_s=3.0)], {}).costs.state == "remote"
     with_bytes = recoveries(TRUE, state_bytes=1e9)
     assert "bandwidth_mb_s" not in values(calibrate(with_bytes, {}, state="local", draws=0))
 

@@ -12,7 +12,7 @@ from ftplan.api.scaling.load import RateCurve, batched
 from ftplan.api.scaling.options import NONE, PLANNED, RESTART, STEADY, ScalingSimulationOptions
 from ftplan.api.scaling.scene import ScalingScene
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, scores
-from ftplan.planners.scale_out.bottlenecks.states import Thresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
 from ftplan.planners.scale_out.problem import State
 from ftplan.simulation.scaling.setting import Detection, Ranges, RestartSetting, ScalingSetting, SplitOrder, Technique
 
@@ -24,7 +24,7 @@ HOLD = 3
 DEFAULT_TECHNIQUE: Technique = "checkpoint"
 
 
-def detection(rules: FuzzyRules, thresholds: Thresholds, options: ScalingSimulationOptions) -> Detection:
+def detection(rules: FuzzyRules, thresholds: ScoreThresholds, options: ScalingSimulationOptions) -> Detection:
     """Return how bottlenecks are detected: fuzzy scores and states [Mudassar2019, algorithm 1].
 
     Nobody acts on scores below the threshold of scaling in, as the paper's experiments did not.

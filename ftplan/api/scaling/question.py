@@ -17,7 +17,7 @@ from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
 from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.bottlenecks.states import Thresholds, check_thresholds
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, check_thresholds
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
@@ -40,7 +40,7 @@ class ScalingQuestion:
 
     scene: ScalingScene
     rules: FuzzyRules
-    thresholds: Thresholds
+    thresholds: ScoreThresholds
     inputs: tuple[InputFile, ...]
     warnings: tuple[Warn, ...] = ()
 
@@ -88,7 +88,7 @@ def _unmeasured(problem: Problem, options: ScalingSimulationOptions) -> ScalingQ
         problem, said = paper_topology(), (Warn("PAPER_JOB", "no topology is given: the paper's job is simulated"),)
     inputs = () if said else problem.inputs
     usual = ScaleOutOptions(**{name: value for name, value in _instead(options).items() if name in SCORES})
-    rules, thresholds = DEFAULT_RULES, Thresholds(usual.scale_in, usual.alarming, usual.promote)
+    rules, thresholds = DEFAULT_RULES, ScoreThresholds(usual.scale_in, usual.alarming, usual.promote)
     if options.rules is not None:
         loaded = load_bottleneck_rules(options.rules)
         rules, inputs = loaded.value, (*inputs, loaded.input)

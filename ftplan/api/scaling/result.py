@@ -15,7 +15,7 @@ from ftplan.api.simulating.document import Document, simulation_document
 from ftplan.api.simulating.statistics import figure
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.bottlenecks.states import Thresholds
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds
 from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures
 
 
@@ -60,8 +60,8 @@ class ScalingSimulation:
 
 
 def body(
-    scene: ScalingScene, thresholds: Thresholds, curve: RateCurve, every_s: float, options: ScalingSimulationOptions,
-    modes: Sequence[Document],
+    scene: ScalingScene, thresholds: ScoreThresholds, curve: RateCurve, every_s: float,
+    options: ScalingSimulationOptions, modes: Sequence[Document],
 ) -> Document:  # fmt: skip
     """Return what the document holds beside what all documents do."""
     bins = int(curve.until_s / every_s + 1e-9)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 
-from ftplan.costs.recoveries.reading import Reading, ReadingOptions, joined
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading, joined
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
 
@@ -25,7 +25,7 @@ READERS: Mapping[str, str] = {
 }
 
 
-def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options: ReadingOptions) -> Reading:
+def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options: ReadingOptions) -> RecoveryReading:
     """Read files and folders; *form* is one of :data:`READERS` or ``auto``.
 
     Raises
@@ -44,7 +44,7 @@ def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options:
         by_form.setdefault(form_of(path, options) if form == "auto" else form, []).append(path)
     readings = []
     for name, some in by_form.items():
-        reading: Reading = resolve_name(READERS[name])(some, options)
+        reading: RecoveryReading = resolve_name(READERS[name])(some, options)
         if not reading.recoveries and not reading.curves:
             why = f": {reading.warnings[0].message}" if reading.warnings else ""
             raise FtplanError(f"{', '.join(map(display_name, some))}: no recovery that can be used{why}")

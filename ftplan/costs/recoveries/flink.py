@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ftplan.costs.recoveries.reading import Reading, ReadingOptions, joined
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading, joined
 from ftplan.errors import FtplanError
 from ftplan.io.collected.answers import answers
 from ftplan.io.collected.collection_file import head_of
@@ -27,7 +27,7 @@ from ftplan.io.documents import display_name, recorded_path
 from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_data, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recovery_costs import Recovery
+from ftplan.model.recovery_costs import MeasuredRecovery
 
 _PATH = re.compile(r"/jobs/(?P<job>[0-9a-f]{32})/(?P<what>exceptions|checkpoints|vertices/(?P<vertex>[0-9a-f]{32}))")
 #: Clocks and roundings of one process differ by less, in milliseconds.
@@ -62,7 +62,7 @@ class _RestartedJob:
     running: dict[tuple[str, int, int], int] = field(default_factory=dict)
 
 
-def restarts(folder: Path) -> tuple[list[Recovery], int]:
+def restarts(folder: Path) -> tuple[list[MeasuredRecovery], int]:
     """Return the restarts of the jobs in a collected folder, and how many had not ended, or not been seen to.
 
     Raises
@@ -78,7 +78,7 @@ def restarts(folder: Path) -> tuple[list[Recovery], int]:
                 _take(jobs[match["job"]], match["what"], match["vertex"], answer.value)
             except (KeyError, TypeError, ValueError, AttributeError):
                 continue  # of a version with other fields
-    recoveries: list[Recovery] = []
+    recoveries: list[MeasuredRecovery] = []
     unseen = 0
     for job in jobs.values():
         for one in _of_job(job, display_name(folder)):
@@ -114,7 +114,7 @@ def _collected_ms(value: Any) -> int:
     return int(value)
 
 
-def _of_job(job: _RestartedJob, name: str) -> Iterator[Recovery | None]:
+def _of_job(job: _RestartedJob, name: str) -> Iterator[MeasuredRecovery | None]:
     """Yield the restarts of a job in the order of time, None for one without an end."""
     restored = sorted(job.restored)
     before = 0
@@ -128,12 +128,12 @@ def _of_job(job: _RestartedJob, name: str) -> Iterator[Recovery | None]:
         before = end
         took = (end - noticed) / 1000.0
         at = datetime.fromtimestamp(restore / 1000.0, UTC)
-        yield Recovery(
+        yield MeasuredRecovery(
             f"{name}: restored {at:%Y-%m-%dT%H:%M:%SZ}", restart_s=took if ranges.SECONDS.holds(took) else None
         )
 
 
-def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
+def read(paths: Sequence[Path], options: ReadingOptions) -> RecoveryReading:
     """Read the spans of JobManagers' logs, and the restarts in collected folders.
 
     Starts from nothing (without ``checkpointId``) and those that failed are left out and counted.
@@ -146,7 +146,7 @@ def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
     return joined(_collected(path) if path.is_dir() else _log(path) for path in paths)
 
 
-def _collected(folder: Path) -> Reading:
+def _collected(folder: Path) -> RecoveryReading:
     name, engine = display_name(folder), head_of(folder).source
     if engine != "flink":
         raise FtplanError(f"{name}: holds answers of {engine}: restarts are read from those of flink")
@@ -157,15 +157,15 @@ def _collected(folder: Path) -> Reading:
         warnings.append(Warn("ROWS_LEFT_OUT", f"{name}: {text}"))
     digests = {str(file.relative_to(folder)): sha256_of_file(file) for file in sorted(folder.rglob("*.json*"))}
     source = InputFile("recoveries", recorded_path(folder), sha256_of_data(digests))
-    return Reading(tuple(recoveries), warnings=tuple(warnings), inputs=(source,))
+    return RecoveryReading(tuple(recoveries), warnings=tuple(warnings), inputs=(source,))
 
 
-def _log(path: Path) -> Reading:
+def _log(path: Path) -> RecoveryReading:
     name, data = display_name(path), _bytes(path)
     text = data.decode("utf-8", "replace")
     noticed = [(match.start(), match["job"], _time(match["time"])) for match in _NOTICED.finditer(text)]
     ended: dict[str, int] = {}  # where the last start of a job stands
-    recoveries: list[Recovery] = []
+    recoveries: list[MeasuredRecovery] = []
     fresh = failed = 0
     for match in _SPAN.finditer(text):
         attributes = {name.lower(): value.strip() for name, value in _ATTRIBUTE.findall(match["attributes"])}
@@ -194,7 +194,7 @@ def _log(path: Path) -> Reading:
         if count
     ]
     source = InputFile("recoveries", recorded_path(path), sha256_of_bytes(data))
-    return Reading(tuple(recoveries), warnings=tuple(warnings), inputs=(source,))
+    return RecoveryReading(tuple(recoveries), warnings=tuple(warnings), inputs=(source,))
 
 
 def _bytes(path: Path) -> bytes:
@@ -218,14 +218,14 @@ def _time(text: str) -> float:
         return 0.0
 
 
-def _recovery(where: str, took: float, attributes: dict[str, str]) -> Recovery:
+def _recovery(where: str, took: float, attributes: dict[str, str]) -> MeasuredRecovery:
     download = _number(attributes, "maxdownloadstatedurationms")
     transfer = None if not download else min(download / 1000.0, took)
     sizes = {place: _number(attributes, f"maxrestoredstatesizebytes.{place}") or 0.0 for place in (*_FETCHED, *_LOCAL)}
     fetched, local = sum(sizes[place] for place in _FETCHED), sum(sizes[place] for place in _LOCAL)
     if transfer is not None and not fetched:  # a file system that is mounted looks like the node's own disk
         fetched, local = local, 0.0
-    return Recovery(
+    return MeasuredRecovery(
         where,
         restart_s=_seconds(took - (transfer or 0.0)),
         transfer_s=None if transfer is None else _seconds(transfer),

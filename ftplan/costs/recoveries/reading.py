@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recovery_costs import Curve, Recovery
+from ftplan.model.recovery_costs import Curve, MeasuredRecovery
 
 
 class ReadingOptions(NamedTuple):
@@ -24,19 +24,19 @@ class ReadingOptions(NamedTuple):
     interval_s: float | None = None
 
 
-class Reading(NamedTuple):
+class RecoveryReading(NamedTuple):
     """What a source holds: recoveries, or curves in which they are to be found; and what was left out."""
 
-    recoveries: tuple[Recovery, ...] = ()
+    recoveries: tuple[MeasuredRecovery, ...] = ()
     curves: tuple[Curve, ...] = ()
     warnings: tuple[Warn, ...] = ()
     inputs: tuple[InputFile, ...] = ()
 
 
-def joined(readings: Iterable[Reading]) -> Reading:
+def joined(readings: Iterable[RecoveryReading]) -> RecoveryReading:
     """Return several readings as one."""
     listed = list(readings)
-    return Reading(
+    return RecoveryReading(
         tuple(item for one in listed for item in one.recoveries),
         tuple(item for one in listed for item in one.curves),
         tuple(item for one in listed for item in one.warnings),

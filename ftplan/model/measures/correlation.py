@@ -115,7 +115,7 @@ def mean_elsewhere(total: FloatArray, home: IntArray, accepts: npt.NDArray[np.bo
     return np.asarray(np.where(places > 0, total / np.maximum(places, 1), 0.0))
 
 
-class Pair(NamedTuple):
+class CorrelatedPair(NamedTuple):
     """Two key groups, the smaller name first, and their correlation in [-1, 1]."""
 
     first: Name
@@ -123,7 +123,7 @@ class Pair(NamedTuple):
     correlation: float
 
 
-def strongest_pairs(series: KeyGroupSeries, k: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+def strongest_pairs(series: KeyGroupSeries, k: int) -> tuple[tuple[CorrelatedPair, ...], tuple[CorrelatedPair, ...]]:
     """Return the *k* most negative and the *k* most positive pairs of key groups, strongest first.
 
     Correlations are compared after rounding to 12 digits and ties end at the names, so that rounding noise decides
@@ -149,9 +149,9 @@ def strongest_pairs(series: KeyGroupSeries, k: int) -> tuple[tuple[Pair, ...], t
             kept[side] = _least(np.concatenate([old_values, signed[hit]]), np.concatenate([old_index, place[hit]]), k)
     names = series.names
 
-    def pairs(side: int, sign: float) -> tuple[Pair, ...]:
+    def pairs(side: int, sign: float) -> tuple[CorrelatedPair, ...]:
         return tuple(
-            Pair(names[int(i) // groups], names[int(i) % groups], min(1.0, max(-1.0, sign * float(v))))
+            CorrelatedPair(names[int(i) // groups], names[int(i) % groups], min(1.0, max(-1.0, sign * float(v))))
             for v, i in zip(*kept[side], strict=True)
         )
 

@@ -18,7 +18,7 @@ from ftplan.planners.rebalance.algorithms.models.choice_model import WHOLE, choi
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
-from ftplan.planners.rebalance.algorithms.relaxation import Dual
+from ftplan.planners.rebalance.algorithms.relaxation import LoadDual
 from ftplan.planners.rebalance.algorithms.search.improved_placements import (
     by_value,
     improved_starts,
@@ -85,7 +85,7 @@ def _too_much(problem: RebalanceProblem) -> bool:
     return total > most * slack or (total * slack < least and not stays.any())
 
 
-def _at_prices(candidates: Candidates, dual: Dual) -> WorkingPlacement:
+def _at_prices(candidates: Candidates, dual: LoadDual) -> WorkingPlacement:
     """Return the placement that the prices of a bound make best, group by group."""
     now = WorkingPlacement(candidates)
     for group in np.flatnonzero(dual.leaves | candidates.must).tolist():

@@ -13,7 +13,7 @@ import numpy as np
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.fewest_nodes import NodeChoice, Row, farthest, fewest
+from ftplan.planners.rebalance.algorithms.fewest_nodes import NodeChoice, NodeRow, farthest, fewest
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS
 from ftplan.planners.rebalance.problem import RebalanceProblem
 
@@ -33,7 +33,7 @@ _KEEPS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Sizing:
+class ClusterSizing:
     """The load of a cluster and the nodes that carry it, against a band of utilisation.
 
     A node is in use where a key group is on it or it is to be filled; one that is to be drained is not. What other work
@@ -120,7 +120,7 @@ class Suggestion(NamedTuple):
     for_peaks: int = 0
 
 
-def suggest(sizing: Sizing) -> Suggestion:
+def suggest(sizing: ClusterSizing) -> Suggestion:
     """Return the fewest nodes to add or to remove so that utilisation is in the band; of so many the cheapest.
 
     Above the band, nodes without any key group are added first (those with checkpoints of most load before others),
@@ -146,17 +146,17 @@ def suggest(sizing: Sizing) -> Suggestion:
     return _remove(sizing) if below else Suggestion("none", why="utilisation is in the band")
 
 
-def _add(sizing: Sizing) -> Suggestion:
+def _add(sizing: ClusterSizing) -> Suggestion:
     problem, (low, high) = sizing.problem, sizing.band
     lacking = sizing.above(sizing.in_use, sizing.peak, high)
     gains = sizing.gains(high)
     spare = np.flatnonzero(problem.hosts & ~sizing.in_use & (gains > 0.0))
     helped = _load_at_hand(problem)[spare]
     cost = np.argsort(np.lexsort((np.arange(len(spare)), -helped))).astype(np.float64)
-    enough = Row("peak", {i: -gain for i, gain in enumerate(gains[spare].tolist())}, -lacking)
+    enough = NodeRow("peak", {i: -gain for i, gain in enumerate(gains[spare].tolist())}, -lacking)
     not_low = -sizing.above(sizing.in_use, sizing.demand, low)
     lows = dict(enumerate(sizing.gains(low)[spare].tolist()))
-    for rows in ([enough, Row("low", lows, -not_low)], [enough]) if len(spare) else ():
+    for rows in ([enough, NodeRow("low", lows, -not_low)], [enough]) if len(spare) else ():
         chosen = fewest(NodeChoice(cost, rows), Budget(SOLVING_S))
         if chosen is not None:
             nodes = tuple(spare[list(chosen[0])].tolist())
@@ -174,7 +174,7 @@ def _add(sizing: Sizing) -> Suggestion:
     return Suggestion("add", tuple(spare.tolist()), more, like, in_band, why=_busy(sizing))
 
 
-def _busy(sizing: Sizing) -> str:
+def _busy(sizing: ClusterSizing) -> str:
     now, high = sizing.utilisation(sizing.in_use, sizing.demand), sizing.band[1]
     above = now is not None and now > high + ROUNDING
     return "utilisation is above the band" if above else "utilisation is above the band in the busiest windows"
@@ -188,7 +188,7 @@ def _load_at_hand(problem: RebalanceProblem) -> FloatArray:
     return load
 
 
-def _commonest(sizing: Sizing) -> int | None:
+def _commonest(sizing: ClusterSizing) -> int | None:
     """Return a node of the commonest size among those in use: the first of the largest of equals."""
     problem = sizing.problem
     sizes: dict[tuple[float, float], list[int]] = {}
@@ -199,12 +199,12 @@ def _commonest(sizing: Sizing) -> int | None:
     return min(sizes.items(), key=lambda item: (-len(item[1]), -item[0][0], item[1][0]))[1][0]
 
 
-def _remove(sizing: Sizing) -> Suggestion:
+def _remove(sizing: ClusterSizing) -> Suggestion:
     low = sizing.band[0]
     candidates = np.flatnonzero(sizing.in_use & ~sizing.problem.added)
     needed = -sizing.above(sizing.in_use, sizing.demand, low)
     gains = {i: -gain for i, gain in enumerate(sizing.gains(low)[candidates].tolist())}
-    goal = Row("low", gains, -needed)
+    goal = NodeRow("low", gains, -needed)
     choice = _removable(sizing, candidates.tolist())
     wanted = NodeChoice(choice.cost, [goal, *choice.rows], choice.domains, choice.least_domains)
     chosen = fewest(wanted, Budget(SOLVING_S))
@@ -217,14 +217,14 @@ def _remove(sizing: Sizing) -> Suggestion:
     return Suggestion("remove" if nodes else "none", nodes, in_band=False, why=why)
 
 
-def _removable(sizing: Sizing, candidates: Sequence[int]) -> NodeChoice:
+def _removable(sizing: ClusterSizing, candidates: Sequence[int]) -> NodeChoice:
     """Return what has to hold of nodes that are removed, whatever the band's low end is."""
     problem, high = sizing.problem, sizing.band[1]
     used = np.flatnonzero(sizing.in_use)
     room = np.maximum(problem.ceiling - problem.foreign, 0.0) * problem.hosts
 
-    def row(name: str, values: FloatArray, limit: float) -> Row:
-        return Row(name, {i: float(values[node]) for i, node in enumerate(candidates)}, limit)
+    def row(name: str, values: FloatArray, limit: float) -> NodeRow:
+        return NodeRow(name, {i: float(values[node]) for i, node in enumerate(candidates)}, limit)
 
     rows = [
         row("peak", sizing.gains(high), -sizing.above(sizing.in_use, sizing.peak, high)),
@@ -237,7 +237,7 @@ def _removable(sizing: Sizing, candidates: Sequence[int]) -> NodeChoice:
         free = float(problem.memory[keeping].sum()) - held
         if free >= 0.0:
             rows.append(row("memory", problem.memory, free))
-    rows.append(Row("capacity", dict.fromkeys(range(len(candidates)), 1.0), len(used) - 1.0))
+    rows.append(NodeRow("capacity", dict.fromkeys(range(len(candidates)), 1.0), len(used) - 1.0))
     place = {node: i for i, node in enumerate(candidates)}
     members: dict[int, list[int]] = {}
     for node in keeping.tolist():
@@ -248,7 +248,9 @@ def _removable(sizing: Sizing, candidates: Sequence[int]) -> NodeChoice:
     return NodeChoice(drain_costs(problem)[list(candidates)], rows, going, least)
 
 
-def _heaviest(problem: RebalanceProblem, candidates: Sequence[int], used: Sequence[int], room: FloatArray) -> list[Row]:
+def _heaviest(
+    problem: RebalanceProblem, candidates: Sequence[int], used: Sequence[int], room: FloatArray
+) -> list[NodeRow]:
     """Return that a node only goes where one stays that has room for its heaviest key group, were it empty."""
     heaviest = np.zeros(len(problem.nodes))
     np.maximum.at(heaviest, problem.home, problem.load)
@@ -258,5 +260,5 @@ def _heaviest(problem: RebalanceProblem, candidates: Sequence[int], used: Sequen
         able = [n for n in used if n != node and room[n] >= heaviest[node] - NOISE]
         if all(other in place for other in able):
             values = {place[other]: 1.0 for other in able} | {place[node]: 1.0}
-            rows.append(Row("heaviest", values, float(len(able))))
+            rows.append(NodeRow("heaviest", values, float(len(able))))
     return rows

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 UNITS = 2**36
 
 
-class Row(NamedTuple):
+class NodeRow(NamedTuple):
     """``sum of values[i] x[i] <= limit``, and what it is called."""
 
     name: str
@@ -43,7 +43,7 @@ class NodeChoice:
     """
 
     cost: FloatArray
-    rows: Sequence[Row]
+    rows: Sequence[NodeRow]
     domains: Sequence[Sequence[int]] = ()
     least_domains: int = 0
 
@@ -68,7 +68,7 @@ def fewest(choice: NodeChoice, budget: Budget) -> tuple[tuple[int, ...], bool] |
     return (taken if cheaper is None else cheaper[0]), proven
 
 
-def farthest(choice: NodeChoice, row: Row, budget: Budget) -> tuple[int, ...]:
+def farthest(choice: NodeChoice, row: NodeRow, budget: Budget) -> tuple[int, ...]:
     """Return the nodes that bring the sum of a row furthest down while all limits are kept."""
     gains = np.array([row.values.get(i, 0.0) for i in range(len(choice.cost))])
     best = _solved(choice, gains, None, budget)

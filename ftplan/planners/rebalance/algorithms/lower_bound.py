@@ -16,7 +16,7 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import SolverStuck, solve_linear
 from ftplan.planners.rebalance.algorithms.candidates import AT_HAND, AWAY, Candidates
-from ftplan.planners.rebalance.algorithms.relaxation import Dual, Prices, Relaxation
+from ftplan.planners.rebalance.algorithms.relaxation import LoadDual, LoadPrices, LoadRelaxation
 
 #: Units in which the excess of a node is counted: while prices are sought, and at last.
 COARSE, FINE = 1000, 20_000
@@ -31,7 +31,7 @@ OUTSIDE, RAYS = 1e3, (1.0, 1e3, 1e6)
 ADDED = 3000
 
 
-def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> Dual:
+def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> LoadDual:
     """Return the best bound that a linear program and a short subgradient ascent find, no more needed than *upper*.
 
     Infinite where no placement is possible, as far as prices prove it: a bound above what any placement can cost.
@@ -39,7 +39,7 @@ def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> Dual:
     Cost: a linear program over the groups on nodes that are outside of their limits, and O(K + excess units x groups
     there) for each of a few dozen steps.
     """
-    relaxation = Relaxation(candidates)
+    relaxation = LoadRelaxation(candidates)
     best = _linear_prices(relaxation, budget)
     if upper - best.bound > CLOSE * abs(upper):
         best = _ascent(relaxation, best, upper, budget)
@@ -48,7 +48,7 @@ def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> Dual:
     return best if np.isfinite(upper) or not _impossible(relaxation, best.prices) else best._replace(bound=np.inf)
 
 
-def _impossible(relaxation: Relaxation, prices: Prices) -> bool:
+def _impossible(relaxation: LoadRelaxation, prices: LoadPrices) -> bool:
     """Return whether a multiple of some prices proves more than any placement can cost: then there is none."""
     candidates, problem = relaxation.candidates, relaxation.problem
     dearest = np.where(np.isfinite(candidates.price), candidates.price, 0.0).max(axis=(0, 1))
@@ -56,15 +56,15 @@ def _impossible(relaxation: Relaxation, prices: Prices) -> bool:
         dearest = dearest + np.maximum(relaxation.traffic.max(axis=1, initial=0.0), 0.0)
     most = float(dearest.sum())
     level = np.where(problem.removed, 0.0, 1.0) * (1.0 + most) / max(float(problem.load.sum()), NOISE)
-    for ray in (prices, Prices(level), Prices(-level)):
+    for ray in (prices, LoadPrices(level), LoadPrices(-level)):
         for factor in RAYS:
-            longer = Prices(factor * ray.load, factor * ray.move, factor * ray.byte)
+            longer = LoadPrices(factor * ray.load, factor * ray.move, factor * ray.byte)
             if relaxation.dual(longer, COARSE).bound > most * (1.0 + ROUNDING):
                 return True
     return False
 
 
-def _ascent(relaxation: Relaxation, best: Dual, upper: float, budget: Budget) -> Dual:
+def _ascent(relaxation: LoadRelaxation, best: LoadDual, upper: float, budget: Budget) -> LoadDual:
     """Improve prices by subgradient steps [Polyak1969] towards *upper*, shorter ones where that does not help."""
     now, stalled = best, 0
     reach = (upper - best.bound) / 2.0 if np.isfinite(upper) else abs(best.bound)
@@ -92,12 +92,12 @@ def _kept_signs(prices: FloatArray, change: FloatArray) -> FloatArray:
     return np.where((prices != 0.0) & (np.sign(after) != np.sign(prices)), 0.0, after)
 
 
-def _linear_prices(relaxation: Relaxation, budget: Budget) -> Dual:
+def _linear_prices(relaxation: LoadRelaxation, budget: Budget) -> LoadDual:
     """Return the bound at the prices of a linear program, to which groups are added as these make them move."""
     problem, candidates = relaxation.problem, relaxation.candidates
     inside: BoolArray = candidates.must.copy()
     inside[np.isin(problem.home, relaxation.full)] = True
-    best = relaxation.dual(Prices(np.zeros(candidates.nodes)), COARSE)
+    best = relaxation.dual(LoadPrices(np.zeros(candidates.nodes)), COARSE)
     for _ in range(ROUNDS):
         prices = _solved(relaxation, np.flatnonzero(inside), budget)
         if prices is None:
@@ -113,12 +113,12 @@ def _linear_prices(relaxation: Relaxation, budget: Budget) -> Dual:
     return best
 
 
-def _solved(relaxation: Relaxation, groups: IntArray, budget: Budget) -> Prices | None:
+def _solved(relaxation: LoadRelaxation, groups: IntArray, budget: Budget) -> LoadPrices | None:
     """Return the prices of the linear program over the moves of some groups; None where it has none in time."""
     from ortools.linear_solver import pywraplp
 
     solver: Any = pywraplp.Solver.CreateSolver("GLOP")
-    program = _Program(solver, relaxation)
+    program = _PriceProgram(solver, relaxation)
     for group in groups.tolist():
         if budget.over():
             return None
@@ -130,10 +130,10 @@ def _solved(relaxation: Relaxation, groups: IntArray, budget: Budget) -> Prices 
     return program.prices() if status == solver.OPTIMAL else None
 
 
-class _Program:
+class _PriceProgram:
     """Load that moves to hosts of checkpoints, each by itself, and to other nodes, by way of one pool."""
 
-    def __init__(self, solver: Any, relaxation: Relaxation) -> None:
+    def __init__(self, solver: Any, relaxation: LoadRelaxation) -> None:
         candidates, problem = relaxation.candidates, relaxation.problem
         self.solver, self.relaxation, self.candidates, self.problem = solver, relaxation, candidates, problem
         infinity = solver.infinity()
@@ -203,9 +203,9 @@ class _Program:
             rows.append(int(np.argmin(sizes)))
         return sorted(set(rows))
 
-    def prices(self) -> Prices:
+    def prices(self) -> LoadPrices:
         """Return the prices that the solution tells."""
         load = -np.array([row.dual_value() for row in self.rows]) * self.scale / self.unit
         move = 0.0 if self.moves is None else max(0.0, -self.moves.dual_value() * self.scale)
         byte = 0.0 if self.bytes is None else max(0.0, -self.bytes.dual_value() * self.scale / self.byte_unit)
-        return Prices(load, move, byte)
+        return LoadPrices(load, move, byte)

@@ -24,14 +24,14 @@ from ftplan.planners.result import Result
 NAMED = 5
 
 
-class Copies(NamedTuple):
+class NewCopies(NamedTuple):
     """Copies made anew, and the key groups, by number, that keep fewer than before."""
 
     made: tuple[NewCopy, ...]
     fewer: tuple[int, ...]
 
 
-def new_copies(problem: RebalanceProblem, moves: Iterable[Migration]) -> Copies:
+def new_copies(problem: RebalanceProblem, moves: Iterable[Migration]) -> NewCopies:
     """Return copies so that each group has as many as before, as far as nodes can keep them.
 
     A copy goes to a node that keeps copies, has memory for it and shares no domain with the group or its other copies:
@@ -39,7 +39,7 @@ def new_copies(problem: RebalanceProblem, moves: Iterable[Migration]) -> Copies:
     is remote no copy is needed. Cost O(groups + new copies x nodes).
     """
     if problem.remote:
-        return Copies((), ())
+        return NewCopies((), ())
     made_moves = tuple(moves)
     of = {move.group: move for move in made_moves}
     place = places_after(problem, made_moves)
@@ -62,7 +62,7 @@ def new_copies(problem: RebalanceProblem, moves: Iterable[Migration]) -> Copies:
             held[group].append(node)
             room[node] -= problem.state[group]
             carried[node] += problem.load[group]
-    return Copies(tuple(sorted(made)), tuple(sorted(fewer)))
+    return NewCopies(tuple(sorted(made)), tuple(sorted(fewer)))
 
 
 def copies_lost(problem: RebalanceProblem, fewer: tuple[int, ...]) -> tuple[Warn, ...]:

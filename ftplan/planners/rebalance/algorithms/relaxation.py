@@ -60,7 +60,7 @@ def cheapest_cover(
 
 
 @dataclass(frozen=True)
-class Prices:
+class LoadPrices:
     """Of a unit of load on each node (N,), of a move, and of a byte."""
 
     load: FloatArray
@@ -68,7 +68,7 @@ class Prices:
     byte: float = 0.0
 
 
-class Dual(NamedTuple):
+class LoadDual(NamedTuple):
     """A proven bound, without the traffic that there is before any move, and the prices that prove it.
 
     ``leaves`` are the groups that leave their node at these prices, (K,), and ``target`` the node to which each would
@@ -76,12 +76,12 @@ class Dual(NamedTuple):
     """
 
     bound: float
-    prices: Prices
+    prices: LoadPrices
     leaves: BoolArray
     target: IntArray
 
 
-class Relaxation:
+class LoadRelaxation:
     """The Lagrangian relaxation of a problem."""
 
     def __init__(self, candidates: Candidates) -> None:
@@ -96,12 +96,12 @@ class Relaxation:
             here = problem.traffic[np.arange(candidates.groups), problem.home]
             self.traffic = problem.traffic - here[:, None]
 
-    def rates(self, prices: Prices) -> FloatArray:
+    def rates(self, prices: LoadPrices) -> FloatArray:
         """Return the price of the cheapest protocol with that of the move and its bytes, (2, K): away, at hand."""
         sizes = np.where(np.isfinite(self.candidates.price), self.problem.costs.bytes, 0.0)
         return np.asarray((self.candidates.price + prices.byte * sizes).min(axis=1) + prices.move)
 
-    def leaving(self, prices: Prices) -> tuple[FloatArray, IntArray]:
+    def leaving(self, prices: LoadPrices) -> tuple[FloatArray, IntArray]:
         """Return what each group costs if it leaves its node, and where it goes then, both (K,)."""
         problem, candidates = self.problem, self.candidates
         rates, load, p = self.rates(prices), problem.load, prices.load
@@ -128,7 +128,7 @@ class Relaxation:
         target[group[cheapest[better]]] = node[cheapest[better]]
         return cost, target
 
-    def dual(self, prices: Prices, units: int) -> Dual:
+    def dual(self, prices: LoadPrices, units: int) -> LoadDual:
         """Return the bound at some prices, with covers of the excess in so many units."""
         problem, candidates = self.problem, self.candidates
         p = self.allowed(prices.load)
@@ -153,14 +153,14 @@ class Relaxation:
             total -= prices.move * (limits.max_moves or 0)
         if prices.byte:
             total -= prices.byte * (limits.max_bytes or 0.0) * (1.0 + ROUNDING)
-        return Dual(total - NOISE * size if np.isfinite(total) else total, prices, leaves, target)
+        return LoadDual(total - NOISE * size if np.isfinite(total) else total, prices, leaves, target)
 
     def allowed(self, p: FloatArray) -> FloatArray:
         """Return prices without those of limits that are not in force."""
         p = np.where((p > 0.0) & ~np.isfinite(self.candidates.most), 0.0, p)
         return np.where((p < 0.0) & ~np.isfinite(self.candidates.least), 0.0, p)
 
-    def slope(self, dual: Dual) -> FloatArray:
+    def slope(self, dual: LoadDual) -> FloatArray:
         """Return by how much the load of each node is above its limit if groups do as at some prices, (N,)."""
         problem = self.problem
         load = problem.loads(np.where(dual.leaves, dual.target, problem.home))

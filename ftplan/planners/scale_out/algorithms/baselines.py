@@ -9,7 +9,7 @@ from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms.choices import Sizes
 from ftplan.planners.scale_out.algorithms.exact import exact
-from ftplan.planners.scale_out.algorithms.free_cores import Placed, Room
+from ftplan.planners.scale_out.algorithms.free_cores import FreeCores, Placed
 from ftplan.planners.scale_out.algorithms.outcome import ordered, outcome
 from ftplan.planners.scale_out.effects import (
     acting,
@@ -30,7 +30,7 @@ def what_fits(problem: ScalingProblem, asked: Sizes) -> Scaling:
     Left out is what breaks a rule: tasks with more state than they may have, more tasks than may be; and operators that
     are scaled in below what the demand needs. Those that are scaled in go first, most cores freed before others.
     """
-    room = Room(problem)
+    room = FreeCores(problem)
     within = {i: min(tasks, _most(problem, i)) for i, tasks in asked.items()}
     within = {i: tasks for i, tasks in within.items() if _allowed(problem, i, tasks)}
     target, operators = problem.limits.target, problem.operators
@@ -49,7 +49,7 @@ def what_fits(problem: ScalingProblem, asked: Sizes) -> Scaling:
     return Scaling(ordered(problem, made))
 
 
-def _taken(room: Room, operator: int, tasks: int, free: np.ndarray, cores: float, placed: Placed) -> float:
+def _taken(room: FreeCores, operator: int, tasks: int, free: np.ndarray, cores: float, placed: Placed) -> float:
     """Place an operator if it fits; return the cores that are left."""
     needed = float(room.cpu[operator] * tasks)
     if needed > cores + ROUNDING * max(1.0, room.total):

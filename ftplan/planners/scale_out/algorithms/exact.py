@@ -7,10 +7,10 @@ from dataclasses import replace
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.algorithms.choices import Choices, Level, Sizes
-from ftplan.planners.scale_out.algorithms.free_cores import Room
-from ftplan.planners.scale_out.algorithms.model import Chosen, ScalingModel
-from ftplan.planners.scale_out.algorithms.node_model import NodeModel
+from ftplan.planners.scale_out.algorithms.choices import JobLevel, ScalingChoices, Sizes
+from ftplan.planners.scale_out.algorithms.free_cores import FreeCores
+from ftplan.planners.scale_out.algorithms.model import ChosenSizes, ScalingModel
+from ftplan.planners.scale_out.algorithms.node_model import ScalingNodeModel
 from ftplan.planners.scale_out.algorithms.outcome import above_quota, outcome, scaling
 from ftplan.planners.scale_out.effects import extra_cpu
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
@@ -21,7 +21,7 @@ CUTS = 3
 TOGETHER, PLACED = 0.5, 0.2
 
 
-def filled(choices: Choices, levels: list[list[Level]], room: Room) -> Chosen:
+def filled(choices: ScalingChoices, levels: list[list[JobLevel]], room: FreeCores) -> ChosenSizes:
     """Return a choice that fits: scale-ins, the level of each job by what it gains for its cores, then room for state.
 
     The highest level of a job that fits is searched by bisection. Cost O(jobs x log levels) placements.
@@ -49,7 +49,7 @@ def filled(choices: Choices, levels: list[list[Level]], room: Room) -> Chosen:
         others = others | {i: tasks} if room.placed(smaller, others | {i: tasks}) is not None else others
     placed = room.placed(smaller, others)
     assert placed is not None  # each step was tried
-    return Chosen(smaller, others, placed, 1.0, False)
+    return ChosenSizes(smaller, others, placed, 1.0, False)
 
 
 def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
@@ -69,7 +69,7 @@ def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     Cost: milliseconds where all fits; exponential in the worst case.
     """
     budget = Budget.of(search)
-    room, choices = Room(problem), Choices(problem)
+    room, choices = FreeCores(problem), ScalingChoices(problem)
     why = above_quota(problem, room.total)
     if why is not None:
         return why
@@ -77,7 +77,7 @@ def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     best = float(sum(weight * level.share for weight, level in zip(problem.weight, choices.best, strict=True)))
     placed = room.placed(choices.smaller, wanted)
     if placed is not None:
-        chosen = Chosen(choices.smaller, wanted, placed, best, True)
+        chosen = ChosenSizes(choices.smaller, wanted, placed, best, True)
     else:
         chosen = _chosen(choices, room, search, budget)
     assert chosen.placed is not None
@@ -89,11 +89,11 @@ def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     return outcome(problem, choices.sizings, answer, min(best, chosen.bound), budget)
 
 
-def _chosen(choices: Choices, room: Room, search: SearchOptions, budget: Budget) -> Chosen:
+def _chosen(choices: ScalingChoices, room: FreeCores, search: SearchOptions, budget: Budget) -> ChosenSizes:
     """Return the best choice that fits, by the program without nodes where its choice finds some, else with them."""
     levels = choices.levels(room.most(choices.smaller))
-    start, cuts, bound = filled(choices, levels, room), list[Chosen](), 1.0
-    nodes: NodeModel | None = None
+    start, cuts, bound = filled(choices, levels, room), list[ChosenSizes](), 1.0
+    nodes: ScalingNodeModel | None = None
     for _ in range(CUTS):
         together = budget.part(TOGETHER)
         chosen = ScalingModel(choices, levels, room, cuts).solved(search, together, start)
@@ -103,7 +103,7 @@ def _chosen(choices: Choices, room: Room, search: SearchOptions, budget: Budget)
         if chosen.placed is not None:
             budget.cut |= together.cut
             return _better(choices, chosen, start)
-        nodes = nodes or NodeModel(choices, levels, room)
+        nodes = nodes or ScalingNodeModel(choices, levels, room)
         placed, proven = nodes.nodes_of(chosen, search, budget.part(PLACED))
         if placed is not None:
             budget.cut |= together.cut
@@ -111,14 +111,14 @@ def _chosen(choices: Choices, room: Room, search: SearchOptions, budget: Budget)
         if not proven:
             break
         cuts.append(chosen)
-    exactly = NodeModel(choices, levels, room, cuts, bound).solved(search, budget, start)
+    exactly = ScalingNodeModel(choices, levels, room, cuts, bound).solved(search, budget, start)
     if exactly is None:
         budget.unfinished()
         return start._replace(bound=bound)
     return _better(choices, exactly._replace(bound=min(bound, exactly.bound)), start)
 
 
-def _better(choices: Choices, chosen: Chosen, start: Chosen) -> Chosen:
+def _better(choices: ScalingChoices, chosen: ChosenSizes, start: ChosenSizes) -> ChosenSizes:
     """Return what was chosen, or the start where the clock left that the better one."""
     if choices.value(chosen.others) >= choices.value(start.others) * (1.0 - ROUNDING):
         return chosen

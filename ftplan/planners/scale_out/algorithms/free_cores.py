@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.algorithms.choices import Choices, Sizes
+from ftplan.planners.scale_out.algorithms.choices import ScalingChoices, Sizes
 from ftplan.planners.scale_out.problem import ScalingProblem
 
 #: Units of all cores together where tasks take no multiples of a decimal.
@@ -22,7 +22,7 @@ SUMS = 10_000
 Placed = dict[int, tuple[int, ...]]
 
 
-class Cores:
+class CoreUnits:
     """The cores of tasks, limits and nodes in whole units; sizes by the last digits too small where none are whole.
 
     Attributes
@@ -37,7 +37,7 @@ class Cores:
         By node, how many tasks it has of each operator that may be scaled in.
     """
 
-    def __init__(self, choices: Choices, room: Room) -> None:
+    def __init__(self, choices: ScalingChoices, room: FreeCores) -> None:
         cpu = room.cpu
         for parts in PARTS:
             if np.allclose(cpu * parts, np.round(cpu * parts), rtol=0.0, atol=ROUNDING):
@@ -89,7 +89,7 @@ class Cores:
         return total, more
 
 
-class Room:
+class FreeCores:
     """What is free for the new tasks of a problem."""
 
     def __init__(self, problem: ScalingProblem) -> None:

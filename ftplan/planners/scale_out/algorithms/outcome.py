@@ -23,7 +23,7 @@ from ftplan.planners.scale_out.effects import (
     sustained_load,
     waves,
 )
-from ftplan.planners.scale_out.parallelism import Sizing
+from ftplan.planners.scale_out.parallelism import OperatorSizing
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
 
 KEY_GROUP_BOTTLENECK, NOT_THE_BOTTLENECK = "KEY_GROUP_BOTTLENECK", "NOT_THE_BOTTLENECK"
@@ -73,14 +73,14 @@ def _by_gain(
     return order
 
 
-def scaling(problem: ScalingProblem, sizings: list[Sizing], sizes: Sizes, placed: Placed) -> Scaling:
+def scaling(problem: ScalingProblem, sizings: list[OperatorSizing], sizes: Sizes, placed: Placed) -> Scaling:
     """Return the scaling that gives operators so many tasks, on these nodes."""
     items = [OperatorScaling(i, tasks, sizings[i].ranges(tasks), placed[i]) for i, tasks in sorted(sizes.items())]
     return Scaling(ordered(problem, items))
 
 
 def outcome(
-    problem: ScalingProblem, sizings: list[Sizing], answer: Scaling, bound: float, budget: Budget
+    problem: ScalingProblem, sizings: list[OperatorSizing], answer: Scaling, bound: float, budget: Budget
 ) -> Result[Scaling]:
     """Return a result: optimal where no more can be sustained."""
     value = sustained_load(problem, answer)
@@ -101,7 +101,7 @@ def above_quota(problem: ScalingProblem, total: float) -> Result[Scaling] | None
     return Result("infeasible", None, (), reason=reason, infeasible=why, warnings=problem.warnings)
 
 
-def _said(problem: ScalingProblem, sizings: list[Sizing], answer: Scaling) -> Iterator[Warn]:
+def _said(problem: ScalingProblem, sizings: list[OperatorSizing], answer: Scaling) -> Iterator[Warn]:
     target = problem.limits.target
     for number in acting(problem):
         operator, sizing = problem.operators[number], sizings[number]
@@ -117,7 +117,7 @@ def _said(problem: ScalingProblem, sizings: list[Sizing], answer: Scaling) -> It
             yield from _short(problem, sizing, answer.by_operator.get(number))
 
 
-def _short(problem: ScalingProblem, sizing: Sizing, item: OperatorScaling | None) -> Iterator[Warn]:
+def _short(problem: ScalingProblem, sizing: OperatorSizing, item: OperatorScaling | None) -> Iterator[Warn]:
     """Yield what keeps an operator from tasks that suffice."""
     operator, target, enough = sizing.operator, problem.limits.target, sizing.enough
     tasks = operator.parallelism if item is None else item.parallelism

@@ -14,7 +14,7 @@ from ftplan.errors import FtplanError
 from ftplan.planners.scale_out.problem import State
 
 
-class Thresholds(NamedTuple):
+class ScoreThresholds(NamedTuple):
     """Scores, from 0 to 100, at which an operator changes its state; in this order from low to high."""
 
     scale_in: float
@@ -41,7 +41,7 @@ class Timeline(NamedTuple):
     events: tuple[Transition, ...]
 
 
-def timeline(scores: Sequence[float], thresholds: Thresholds, setup_windows: float, hold: int) -> Timeline:
+def timeline(scores: Sequence[float], thresholds: ScoreThresholds, setup_windows: float, hold: int) -> Timeline:
     """Return the states of an operator over W windows, by its scores, (W,); a window without a score changes nothing.
 
     A secondary that is started after one window is set up *setup_windows* later. An operator is scaled in when its
@@ -72,7 +72,7 @@ def timeline(scores: Sequence[float], thresholds: Thresholds, setup_windows: flo
     return Timeline(tuple(states), tuple(events))
 
 
-def check_thresholds(thresholds: Thresholds, reachable: tuple[float, float]) -> None:
+def check_thresholds(thresholds: ScoreThresholds, reachable: tuple[float, float]) -> None:
     """Raise FtplanError unless thresholds rise, and scores reach both sides of each; *reachable* are the outermost."""
     low, high = reachable
     named = {"--scale-in": thresholds.scale_in, "--alarming": thresholds.alarming, "--promote": thresholds.promote}

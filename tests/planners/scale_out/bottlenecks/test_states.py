@@ -7,9 +7,9 @@ import math
 import pytest
 
 from ftplan.errors import FtplanError
-from ftplan.planners.scale_out.bottlenecks.states import Thresholds, Transition, check_thresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, Transition, check_thresholds, timeline
 
-AT = Thresholds(scale_in=25.0, alarming=55.0, promote=70.0)
+AT = ScoreThresholds(scale_in=25.0, alarming=55.0, promote=70.0)
 LETTERS = {"normal": "n", "prepared": "p", "promoted": "P", "scale-in": "s"}
 NAN = math.nan
 
@@ -57,7 +57,7 @@ def test_a_secondary_that_takes_no_time_is_late_only_where_none_was_started() ->
 
 
 def test_alarming_at_promote_leaves_no_time_to_prepare() -> None:
-    line = timeline([69, 70, 71], Thresholds(25.0, 70.0, 70.0), 0.5, 1)
+    line = timeline([69, 70, 71], ScoreThresholds(25.0, 70.0, 70.0), 0.5, 1)
     assert line.states == ("normal", "prepared", "promoted")
 
 
@@ -73,10 +73,10 @@ def test_alarming_at_promote_leaves_no_time_to_prepare() -> None:
 )
 def test_thresholds_that_make_no_sense_are_refused(thresholds: tuple[float, float, float], message: str) -> None:
     with pytest.raises(FtplanError) as raised:
-        check_thresholds(Thresholds(*thresholds), (20.41667, 79.58333))
+        check_thresholds(ScoreThresholds(*thresholds), (20.41667, 79.58333))
     assert str(raised.value).startswith(message)
 
 
 def test_thresholds_within_reach() -> None:
     check_thresholds(AT, (20.4, 79.6))
-    check_thresholds(Thresholds(25.0, 70.0, 70.0), (20.4, 79.6))
+    check_thresholds(ScoreThresholds(25.0, 70.0, 70.0), (20.4, 79.6))

@@ -132,7 +132,7 @@ def cheapest(recursion: Recursion, left: int | None = None, first_windows: int |
         tails[first] = tail
         if first:
             tail = recursion.swept(first, min(first + length, windows), tail, nothing)
-    walk = _Walk(recursion, recursion.rescales if left is None else left, first_windows or windows)
+    walk = _ScheduleWalk(recursion, recursion.rescales if left is None else left, first_windows or windows)
     for first in firsts:
         if first >= walk.until:
             break
@@ -153,7 +153,7 @@ def _bytes(trace: DemandTrace) -> float:
     return 2.0 * _segment(trace) + 8.0 * trace.span * (segments + 3.0)
 
 
-class _Walk:
+class _ScheduleWalk:
     """Follows the choices from the first window on."""
 
     def __init__(self, recursion: Recursion, left: int, until: int) -> None:

@@ -1,4 +1,4 @@
-"""One measure of a sweep over one or two swept fields, as a figure."""
+"""One measure of what-if cases over one or two swept fields, as a figure."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Value = float | int | bool | str
 Format = Callable[[float], str]
 
 
-class Point(NamedTuple):
+class PlottedCase(NamedTuple):
     """A case: the values of the swept fields, one or two, and of the measure."""
 
     at: tuple[Value, ...]
     value: float
 
 
-def sweep_figure(
-    points: Sequence[Point], fields: Sequence[str], measure: str, base: float | None = None, form: Format = number
+def what_if_figure(
+    points: Sequence[PlottedCase], fields: Sequence[str], measure: str, base: float | None = None, form: Format = number
 ) -> Figure:
     """Return a figure of a measure.
 
@@ -51,7 +51,7 @@ def sweep_figure(
     return _map(title, said, points, values, fields, form)
 
 
-def _ordered(points: Sequence[Point], axis: int) -> list[Value]:
+def _ordered(points: Sequence[PlottedCase], axis: int) -> list[Value]:
     """Return the values on an axis: numbers ascending, else in the order of the cases."""
     values = list(dict.fromkeys(point.at[axis] for point in points))
     return sorted(values, key=float) if _numeric(values) else values
@@ -61,7 +61,7 @@ def _numeric(values: Sequence[Value]) -> bool:
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
-def _means(points: Sequence[Point]) -> dict[tuple[Value, ...], float]:
+def _means(points: Sequence[PlottedCase]) -> dict[tuple[Value, ...], float]:
     by_place: dict[tuple[Value, ...], list[float]] = {}
     for point in points:
         by_place.setdefault(point.at, []).append(point.value)
@@ -69,7 +69,7 @@ def _means(points: Sequence[Point]) -> dict[tuple[Value, ...], float]:
 
 
 def _curve(
-    title: str, said: str, points: Sequence[Point], names: tuple[str, str], base: float | None, form: Format
+    title: str, said: str, points: Sequence[PlottedCase], names: tuple[str, str], base: float | None, form: Format
 ) -> Figure:
     means = sorted((float(at[0]), mean) for at, mean in _means(points).items())
     drawn = [Series(tuple(means), "value-line")]
@@ -88,7 +88,12 @@ def _curve(
 
 
 def _map(
-    title: str, said: str, points: Sequence[Point], values: Sequence[list[Value]], fields: Sequence[str], form: Format
+    title: str,
+    said: str,
+    points: Sequence[PlottedCase],
+    values: Sequence[list[Value]],
+    fields: Sequence[str],
+    form: Format,
 ) -> Figure:
     """Return a cell for each pair of values, with its mean as colour and number; over one field a single row."""
     means = _means(points)

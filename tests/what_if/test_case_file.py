@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ftplan
-from ftplan.what_if.sweep import load_sweep
+from ftplan.what_if.case_file import load_cases
 from tests.what_if.cases import CLUSTER, ENVELOPE, FAILURE, TOPOLOGY, changed, save, what_if, within
 
 
@@ -129,8 +129,8 @@ def test_fingerprints(project: Path) -> None:
     seen = [what_if(project, **parts).fingerprint]
     assert what_if(project, **parts).fingerprint == seen[0]
     with within(project):
-        seen.append(load_sweep("what-if.yaml", measures=["gap"]).fingerprint)
-        seen.append(load_sweep("what-if.yaml", cluster="other.yaml").fingerprint)
+        seen.append(load_cases("what-if.yaml", measures=["gap"]).fingerprint)
+        seen.append(load_cases("what-if.yaml", cluster="other.yaml").fingerprint)
     for name in ("log.csv", "other.yaml", "topology.yaml"):
         with (project / name).open("a") as file:
             file.write("\n" if name != "log.csv" else "2,b\n")
@@ -145,7 +145,7 @@ def test_python_documents() -> None:
         "inputs": {"topology": dict(TOPOLOGY), "cluster": dict(CLUSTER)},
         "run": {"command": "recovery-schedule", "fail": "node:n2", "algorithm": "best-density"},
     }
-    sweep = load_sweep(document, failure=FAILURE)
+    sweep = load_cases(document, failure=FAILURE)
     assert sweep.row(0)["status"] == "optimal"
     assert len(sweep) == 1
 

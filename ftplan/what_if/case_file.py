@@ -1,4 +1,4 @@
-"""One question asked under changed inputs: from a what-if file to a sweep whose cases can be answered."""
+"""From a what-if file to its cases, ready to be answered: one question under changed inputs."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_file import WhatIfModel, load_what_if
 from ftplan.planners.plan_inputs import sources_of
 from ftplan.version import __version__
-from ftplan.what_if.axes import Axis, Column
-from ftplan.what_if.cases import Case, Sweep, points_of
+from ftplan.what_if.axes import CaseAxis, RowColumn
+from ftplan.what_if.cases import WhatIfCases, points_of
 from ftplan.what_if.delta import Delta, Input
 from ftplan.what_if.expansion import ROLES, Expansion
 from ftplan.what_if.inputs import Inputs, Problems, Reader
 from ftplan.what_if.measures import Measure, measures_of
-from ftplan.what_if.question import Question, question_of
-
-__all__ = ["Case", "Column", "Sweep", "load_sweep"]
+from ftplan.what_if.question import CaseQuestion, question_of
 
 #: More cases than this are a slip of the keyboard.
 MOST_CASES = 10_000_000
 
 
-def load_sweep(
+def load_cases(
     source: Source,
     *,
     topology: Source | None = None,
@@ -37,7 +35,7 @@ def load_sweep(
     failure: Source | None = None,
     spread: bool = False,
     measures: list[str] | None = None,
-) -> Sweep:
+) -> WhatIfCases:
     """Read a what-if file with all that it names, and prepare it.
 
     Parameters
@@ -84,7 +82,7 @@ def load_sweep(
     digest = [loaded.input.sha256, question.kind, *(measure.name for measure in measured), str(spread)]
     digest += [*reader.fingerprints(), *here.fingerprints(), *expansion.fingerprints, __version__]
     digest += [str(item) for one in inputs.values() for item in one.fingerprints]
-    return Sweep(
+    return WhatIfCases(
         name=model.name or Path(name).stem,
         question=question,
         measured=measured,
@@ -118,12 +116,12 @@ def _inputs(plan: Document | None, given: Mapping[str, Input], spread: bool, rea
 
 
 def _cases(
-    model: WhatIfModel, expansion: Expansion, columns: tuple[Column, ...], name: str
-) -> tuple[tuple[tuple[str, Delta], ...], tuple[Axis, ...]]:
-    """Return the listed cases and the axes of the grid, whose columns differ from those of every sweep."""
+    model: WhatIfModel, expansion: Expansion, columns: tuple[RowColumn, ...], name: str
+) -> tuple[tuple[tuple[str, Delta], ...], tuple[CaseAxis, ...]]:
+    """Return the listed cases and the axes of the grid, whose columns differ from those that every what-if file has."""
     taken = {column.name for column in columns} - {"algorithm"}
     listed: list[tuple[str, Delta]] = []
-    axes: list[Axis] = []
+    axes: list[CaseAxis] = []
     place = ""
     try:
         for i, case in enumerate(model.cases):
@@ -141,19 +139,21 @@ def _cases(
     return tuple(listed), tuple(axes)
 
 
-def _columns(question: Question, measured: tuple[Measure, ...], axes: tuple[Axis, ...]) -> tuple[Column, ...]:
+def _columns(
+    question: CaseQuestion, measured: tuple[Measure, ...], axes: tuple[CaseAxis, ...]
+) -> tuple[RowColumn, ...]:
     """Return the columns of the rows, in order."""
     own = [column for axis in axes for column in axis.columns]
     names = {column.name for column in own} | {measure.name for measure in measured}
-    of_plans = [] if question.evaluates else [Column("algorithm", "text"), Column("sense", "text")]
-    gap = [] if question.evaluates else [Column("gap", "number", "min", "share")]
+    of_plans = [] if question.evaluates else [RowColumn("algorithm", "text"), RowColumn("sense", "text")]
+    gap = [] if question.evaluates else [RowColumn("gap", "number", "min", "share")]
     return (
-        Column("case", "text"),
+        RowColumn("case", "text"),
         *own,
-        Column("status", "text"),
+        RowColumn("status", "text"),
         *(column for column in of_plans if column.name not in names),
-        *(Column(measure.name, "number", measure.sense, measure.unit) for measure in measured),
+        *(RowColumn(measure.name, "number", measure.sense, measure.unit) for measure in measured),
         *(column for column in gap if column.name not in names),
-        *(Column(f"delta_{measure.name}", "number", measure.sense, measure.unit) for measure in measured),
-        Column("reason", "text"),
+        *(RowColumn(f"delta_{measure.name}", "number", measure.sense, measure.unit) for measure in measured),
+        RowColumn("reason", "text"),
     )
