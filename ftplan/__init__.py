@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         verify,
     )
     from ftplan.errors import FtplanError
-    from ftplan.what_if.what_if import what_if
+    from ftplan.what_if_cases.what_if import what_if
 
 
 def __getattr__(name: str) -> Any:
@@ -58,7 +58,7 @@ def __getattr__(name: str) -> Any:
 
         return FtplanError
     if name == "what_if":
-        from ftplan.what_if.what_if import what_if
+        from ftplan.what_if_cases.what_if import what_if
 
         return what_if
     if name in __all__:

@@ -13,10 +13,10 @@ from ftplan.cli.render import check_output, emit, emit_answer, say, warn
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
-    from ftplan.what_if.cases import WhatIfCases
-    from ftplan.what_if.journal import Journal
-    from ftplan.what_if.result import WhatIfResult
-    from ftplan.what_if.runner import CaseRows, Execution
+    from ftplan.what_if_cases.cases import WhatIfCases
+    from ftplan.what_if_cases.journal import Journal
+    from ftplan.what_if_cases.result import WhatIfResult
+    from ftplan.what_if_cases.runner import CaseRows, Execution
 
 #: Rows that a table shows, and characters of a cell.
 SHOWN, LONGEST = 30, 80
@@ -85,11 +85,11 @@ def command(file: str, **given: Any) -> int:
     kill -9.
     """
     from ftplan.cli.inputs import inputs_asked
-    from ftplan.what_if.case_file import load_cases
-    from ftplan.what_if.plot import plot_request, write_plot
-    from ftplan.what_if.result import WhatIfResult, form_of
-    from ftplan.what_if.runner import Execution
-    from ftplan.what_if.summary import summary_request
+    from ftplan.what_if_cases.case_file import load_cases
+    from ftplan.what_if_cases.plot import plot_request, write_plot
+    from ftplan.what_if_cases.result import WhatIfResult, form_of
+    from ftplan.what_if_cases.runner import Execution
+    from ftplan.what_if_cases.summary import summary_request
 
     form = form_of(given["output"])
     check_output(given["output"], given["force"])
@@ -127,7 +127,7 @@ def _journal(sweep: WhatIfCases, given: dict[str, Any]) -> Journal | None:
     """Open the journal beside the output, and say what it has; None on standard output and on devices."""
     import os
 
-    from ftplan.what_if.journal import Journal, journal_path
+    from ftplan.what_if_cases.journal import Journal, journal_path
 
     output = given["output"]
     if output == "-" or (os.path.exists(output) and not os.path.isfile(output)):
@@ -140,8 +140,8 @@ def _journal(sweep: WhatIfCases, given: dict[str, Any]) -> Journal | None:
 
 
 def _carried_out(sweep: WhatIfCases, execution: Execution, journal: Journal | None, given: dict[str, Any]) -> CaseRows:
-    from ftplan.what_if.outcome import PlanFiles
-    from ftplan.what_if.runner import answer_cases
+    from ftplan.what_if_cases.outcome import PlanFiles
+    from ftplan.what_if_cases.runner import answer_cases
 
     plans = None
     if given["plans"] is not None:

@@ -15,8 +15,8 @@ import yaml
 
 import ftplan
 from ftplan.io.stats_store import load_stats
-from ftplan.what_if.case_file import load_cases
-from ftplan.what_if.cases import WhatIfCases
+from ftplan.what_if_cases.case_file import load_cases
+from ftplan.what_if_cases.cases import WhatIfCases
 
 SMALL = Path(__file__).resolve().parent.parent / "data" / "small"
 ENVELOPE = {"format": "ftplan/what-if", "format_version": "1.0"}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.what_if.axes import RowColumn
-from ftplan.what_if.cases import Case
+from ftplan.what_if_cases.axes import RowColumn
+from ftplan.what_if_cases.cases import Case
 
 COLUMNS = (
     RowColumn("case", "text"),

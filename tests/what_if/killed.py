@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from ftplan.what_if.result import WhatIfResult
-from ftplan.what_if.runner import Execution, answer_cases
+from ftplan.what_if_cases.result import WhatIfResult
+from ftplan.what_if_cases.runner import Execution, answer_cases
 from tests.cli.conftest import environment
 from tests.what_if.executed import Arithmetic
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The command line over a pickled sweep in the place of a what-if file.
 CHILD = """
 import pickle
-import ftplan.what_if.case_file as case_file
+import ftplan.what_if_cases.case_file as case_file
 from pathlib import Path
 from ftplan.cli import main
 case_file.load_cases = lambda source, **_: pickle.loads(Path(source).read_bytes())

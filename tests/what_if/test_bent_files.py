@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.what_if.case_file import load_cases
+from ftplan.what_if_cases.case_file import load_cases
 from tests.what_if.cases import CLUSTER, ENVELOPE, FAILURE, TOPOLOGY
 
 LOG = Path(__file__).resolve().parents[2] / "examples" / "what_if" / "alibaba-ssd-bursts.csv.gz"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ftplan
-from ftplan.what_if.case_file import load_cases
+from ftplan.what_if_cases.case_file import load_cases
 from tests.what_if.cases import CLUSTER, ENVELOPE, FAILURE, TOPOLOGY, changed, save, what_if, within
 
 
@@ -103,7 +103,7 @@ def test_a_fault_is_a_row_too(project: Path, monkeypatch: pytest.MonkeyPatch) ->
     """One of many cases does not end the others; an interrupt does."""
     sweep = what_if(project, run={"fail": "zone:b"})
     for fault in (ZeroDivisionError("by 0"), KeyboardInterrupt()):
-        monkeypatch.setattr("ftplan.what_if.question.plan", _raising(fault))
+        monkeypatch.setattr("ftplan.what_if_cases.question.plan", _raising(fault))
         if isinstance(fault, Exception):
             assert sweep.row(0)["reason"] == "a fault of ftplan, not yours: ZeroDivisionError: by 0"
         else:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ftplan
 from ftplan.io.failure_log import read_failure_log
-from ftplan.what_if.draws import BurstDraws, ProbableDraws, bursts_of, described
+from ftplan.what_if_cases.draws import BurstDraws, ProbableDraws, bursts_of, described
 from tests.what_if.cases import CLUSTER, answer, save, single, what_if
 
 LOG = """when,machine,rack,disk

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ftplan.api.checking import check_files
-from ftplan.what_if.case_file import load_cases
+from ftplan.what_if_cases.case_file import load_cases
 
 CASES_AND_AXES = """
 format: ftplan/what-if

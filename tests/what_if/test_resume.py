@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.what_if.journal import Journal
-from ftplan.what_if.outcome import outcome_of
-from ftplan.what_if.result import WhatIfResult
-from ftplan.what_if.runner import Execution, answer_cases
+from ftplan.what_if_cases.journal import Journal
+from ftplan.what_if_cases.outcome import outcome_of
+from ftplan.what_if_cases.result import WhatIfResult
+from ftplan.what_if_cases.runner import Execution, answer_cases
 from tests.cli.conftest import environment
 from tests.what_if.executed import Arithmetic
 from tests.what_if.killed import CHILD, ROOT, Command, children, wait_until_gone

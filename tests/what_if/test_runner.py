@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
 from ftplan.processes import in_processes
-from ftplan.what_if.outcome import PlanFiles, line_of, outcome_of
-from ftplan.what_if.runner import Execution, answer_cases
+from ftplan.what_if_cases.outcome import PlanFiles, line_of, outcome_of
+from ftplan.what_if_cases.runner import Execution, answer_cases
 from tests.what_if.executed import Arithmetic
 
 SWEEP: Any = Arithmetic(120, failing=9)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.what_if.summary import SummaryRequest, summary, summary_request, unmet_limits
+from ftplan.what_if_cases.summary import SummaryRequest, summary, summary_request, unmet_limits
 from tests.what_if.executed import COLUMNS, Arithmetic
 
 VALUE = st.none() | st.integers(-4, 4).map(float)

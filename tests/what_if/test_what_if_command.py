@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 import ftplan as face
-from ftplan.what_if.case_file import load_cases
-from ftplan.what_if.outcome import outcome_of
+from ftplan.what_if_cases.case_file import load_cases
+from ftplan.what_if_cases.outcome import outcome_of
 from tests.cli.conftest import Run
 from tests.cli.documents import check
 from tests.what_if.executed import Arithmetic
@@ -26,7 +26,7 @@ STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 def arithmetic(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Stands for what a what-if file says."""
     sweep: Any = Arithmetic(40, failing=9)
-    monkeypatch.setattr("ftplan.what_if.case_file.load_cases", lambda source, **_: sweep)
+    monkeypatch.setattr("ftplan.what_if_cases.case_file.load_cases", lambda source, **_: sweep)
     return sweep
 
 
@@ -110,7 +110,7 @@ def test_the_time_limit_says_what_is_missing(
     project: Path,
 ) -> None:
     gated: Any = Arithmetic(6, gate=tmp_path / "gate", gated=3)
-    monkeypatch.setattr("ftplan.what_if.case_file.load_cases", lambda source, **_: gated)
+    monkeypatch.setattr("ftplan.what_if_cases.case_file.load_cases", lambda source, **_: gated)
     limit = ("--time-limit", "3s", "--jobs", "1")
     done = ftplan("what-if", "f", *limit, "-o", "out.json")
     assert done.returncode == 1

@@ -19,7 +19,7 @@ from ftplan.planners import registry
 from ftplan.planners.assessments import Evaluation
 from ftplan.planners.given_plan import a_plan
 from ftplan.planners.kind import KINDS, kind_of
-from ftplan.what_if.inputs import Reader
+from ftplan.what_if_cases.inputs import Reader
 
 EVALUATE = "evaluate"
 

@@ -14,12 +14,12 @@ from ftplan.model.plan import Plan, Warn, canonical_number
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Evaluation
 from ftplan.planners.comparisons import PARTS, without_comparisons
-from ftplan.what_if.axes import AxisPoint, CaseAxis, RowColumn
-from ftplan.what_if.delta import Delta
-from ftplan.what_if.edits import edited
-from ftplan.what_if.inputs import Inputs, Problems
-from ftplan.what_if.measures import Measure, metrics_in
-from ftplan.what_if.question import CaseQuestion
+from ftplan.what_if_cases.axes import AxisPoint, CaseAxis, RowColumn
+from ftplan.what_if_cases.delta import Delta
+from ftplan.what_if_cases.edits import edited
+from ftplan.what_if_cases.inputs import Inputs, Problems
+from ftplan.what_if_cases.measures import Measure, metrics_in
+from ftplan.what_if_cases.question import CaseQuestion
 
 #: Status of a case that could not be answered, and of one whose plan was evaluated.
 ERROR, EVALUATED = "error", "evaluated"

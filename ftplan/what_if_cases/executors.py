@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from ftplan.processes import cores
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.session import Session, open_session
-from ftplan.what_if.outcome import CaseOutcome, outcome_of
+from ftplan.what_if_cases.outcome import CaseOutcome, outcome_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ftplan.what_if.cases import WhatIfCases
+    from ftplan.what_if_cases.cases import WhatIfCases
 
 #: Seconds that a wave of cases shall take: rows are kept after each, and executors wait at its end for the last case.
 WAVE_S = 20.0
@@ -107,7 +107,7 @@ def _task(packed: bytes, wave: tuple[int, ...]) -> Any:
     digest = sha256(packed).hexdigest()
 
     def batches_of_outcomes(batches: Any) -> Any:
-        from ftplan.what_if.executors import outcomes_of
+        from ftplan.what_if_cases.executors import outcomes_of
 
         return outcomes_of(batches, wave, packed, digest)
 

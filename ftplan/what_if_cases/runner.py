@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ftplan.errors import FtplanError
 from ftplan.processes import cores, in_processes
 from ftplan.spark_stats.choice import Engine
-from ftplan.what_if.journal import Journal
-from ftplan.what_if.outcome import OFTEN, CaseOutcome, PlanFiles, outcome_of, plain
+from ftplan.what_if_cases.journal import Journal
+from ftplan.what_if_cases.outcome import OFTEN, CaseOutcome, PlanFiles, outcome_of, plain
 
 if TYPE_CHECKING:
-    from ftplan.what_if.cases import WhatIfCases
+    from ftplan.what_if_cases.cases import WhatIfCases
 
 #: Says how far a run is: a sentence and a share of 1.
 Report = Callable[[str, float | None], None]
@@ -110,7 +110,7 @@ def _outcomes(
     limit_s = execution.time_limit_s
     ends = None if limit_s is None else time.monotonic() + limit_s
     if execution.on_spark:
-        from ftplan.what_if.executors import on_executors
+        from ftplan.what_if_cases.executors import on_executors
 
         engine, master = execution.engine or "auto", execution.master
         yield from on_executors(cases, pending, engine=engine, master=master, with_plans=with_plans, ends=ends)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ftplan.errors import FtplanError
-from ftplan.what_if.delta import Delta
-from ftplan.what_if.draws import Entries, described
+from ftplan.what_if_cases.delta import Delta
+from ftplan.what_if_cases.draws import Entries, described
 
 ColumnType = Literal["text", "number", "whole", "flag"]
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 from ftplan.errors import FtplanError, OutputError
 from ftplan.io.documents import display_name
 from ftplan.version import __version__
-from ftplan.what_if.outcome import CaseOutcome
+from ftplan.what_if_cases.outcome import CaseOutcome
 
 FORMAT = "ftplan/what-if-journal"
 

@@ -23,12 +23,12 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.names import natural_key
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.what_if.axes import CaseAxis, drawn, in_step, listed, seeded, text_of
-from ftplan.what_if.delta import Delta, FieldChange
-from ftplan.what_if.draws import BurstDraws, Entries, ProbableDraws, bursts_of
-from ftplan.what_if.inputs import Reader
-from ftplan.what_if.named_parts import require_selector
-from ftplan.what_if.question import CaseQuestion
+from ftplan.what_if_cases.axes import CaseAxis, drawn, in_step, listed, seeded, text_of
+from ftplan.what_if_cases.delta import Delta, FieldChange
+from ftplan.what_if_cases.draws import BurstDraws, Entries, ProbableDraws, bursts_of
+from ftplan.what_if_cases.inputs import Reader
+from ftplan.what_if_cases.named_parts import require_selector
+from ftplan.what_if_cases.question import CaseQuestion
 
 ROLES = ("topology", "cluster", "stats", "failure")
 

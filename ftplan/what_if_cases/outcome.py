@@ -18,7 +18,7 @@ from ftplan.io.output import refuse_existing, write_text
 from ftplan.model.plan import canonical_number
 
 if TYPE_CHECKING:
-    from ftplan.what_if.cases import WhatIfCases
+    from ftplan.what_if_cases.cases import WhatIfCases
 
 #: Cases of one process from which compiling kernels pays where none of them is in the cache yet.
 OFTEN = 200

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn, canonical_json
 from ftplan.version import __version__
-from ftplan.what_if.runner import CaseRows
-from ftplan.what_if.summary import SummaryRequest, summary, unmet_limits
+from ftplan.what_if_cases.runner import CaseRows
+from ftplan.what_if_cases.summary import SummaryRequest, summary, unmet_limits
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from ftplan.what_if.cases import WhatIfCases
+    from ftplan.what_if_cases.cases import WhatIfCases
 
 Form = Literal["json", "csv", "parquet"]
 FORMS: dict[str, Form] = {"": "json", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
@@ -52,7 +52,7 @@ class WhatIfResult:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """What the rows say together, see :func:`ftplan.what_if.summary.summary`."""
+        """What the rows say together, see :func:`ftplan.what_if_cases.summary.summary`."""
         return summary(self.cases, self.rows.rows, self.asked)
 
     @cached_property

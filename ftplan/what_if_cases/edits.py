@@ -15,10 +15,10 @@ from ftplan.io.topology_model import OperatorModel
 from ftplan.io.validation import default_of, require_field
 from ftplan.io.what_if_cases import AddModel
 from ftplan.model.names import natural_key, parse_selector
-from ftplan.what_if.delta import Delta, FieldChange
-from ftplan.what_if.document_edits import fitted_placement, placement_without, scaled_stats, scaled_topology
-from ftplan.what_if.inputs import Inputs
-from ftplan.what_if.named_parts import PARTS, Entry, matching, put, require_selector, times
+from ftplan.what_if_cases.delta import Delta, FieldChange
+from ftplan.what_if_cases.document_edits import fitted_placement, placement_without, scaled_stats, scaled_topology
+from ftplan.what_if_cases.inputs import Inputs
+from ftplan.what_if_cases.named_parts import PARTS, Entry, matching, put, require_selector, times
 
 
 def edited(inputs: Inputs, delta: Delta) -> Inputs:

@@ -15,7 +15,7 @@ from ftplan.io.fields import FileModel
 from ftplan.io.topology_model import EdgeModel, OperatorModel
 from ftplan.io.validation import default_of, require_field
 from ftplan.model.names import natural_key, parse_selector
-from ftplan.what_if.delta import FieldChange
+from ftplan.what_if_cases.delta import FieldChange
 
 Entry = dict[str, Any]
 

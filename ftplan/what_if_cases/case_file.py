@@ -14,13 +14,13 @@ from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_file import WhatIfModel, load_what_if
 from ftplan.planners.plan_inputs import sources_of
 from ftplan.version import __version__
-from ftplan.what_if.axes import CaseAxis, RowColumn
-from ftplan.what_if.cases import WhatIfCases, points_of
-from ftplan.what_if.delta import Delta, Input
-from ftplan.what_if.expansion import ROLES, Expansion
-from ftplan.what_if.inputs import Inputs, Problems, Reader
-from ftplan.what_if.measures import Measure, measures_of
-from ftplan.what_if.question import CaseQuestion, question_of
+from ftplan.what_if_cases.axes import CaseAxis, RowColumn
+from ftplan.what_if_cases.cases import WhatIfCases, points_of
+from ftplan.what_if_cases.delta import Delta, Input
+from ftplan.what_if_cases.expansion import ROLES, Expansion
+from ftplan.what_if_cases.inputs import Inputs, Problems, Reader
+from ftplan.what_if_cases.measures import Measure, measures_of
+from ftplan.what_if_cases.question import CaseQuestion, question_of
 
 #: More cases than this are a slip of the keyboard.
 MOST_CASES = 10_000_000

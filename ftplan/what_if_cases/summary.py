@@ -14,8 +14,8 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.planners.fail_under import Limit, limit_of
 
 if TYPE_CHECKING:
-    from ftplan.what_if.axes import RowColumn
-    from ftplan.what_if.cases import WhatIfCases
+    from ftplan.what_if_cases.axes import RowColumn
+    from ftplan.what_if_cases.cases import WhatIfCases
 
 Row = Mapping[str, Any]
 

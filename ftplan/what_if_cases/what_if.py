@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ftplan.what_if.case_file import load_cases
-from ftplan.what_if.journal import Journal
-from ftplan.what_if.result import WhatIfResult
-from ftplan.what_if.runner import Execution, Report, answer_cases
+from ftplan.what_if_cases.case_file import load_cases
+from ftplan.what_if_cases.journal import Journal
+from ftplan.what_if_cases.result import WhatIfResult
+from ftplan.what_if_cases.runner import Execution, Report, answer_cases
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ from ftplan.reports.plot_file import check_plot, write_figure
 from ftplan.reports.what_if_plot import MOST_VALUES, PlottedCase, what_if_figure
 
 if TYPE_CHECKING:
-    from ftplan.what_if.axes import RowColumn
-    from ftplan.what_if.cases import WhatIfCases
-    from ftplan.what_if.result import WhatIfResult
+    from ftplan.what_if_cases.axes import RowColumn
+    from ftplan.what_if_cases.cases import WhatIfCases
+    from ftplan.what_if_cases.result import WhatIfResult
 
 
 @dataclass(frozen=True)

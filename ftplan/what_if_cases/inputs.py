@@ -20,7 +20,7 @@ from ftplan.io.validation import Loaded
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem, StatsTables
 from ftplan.planners.given_plan import a_plan
-from ftplan.what_if.delta import Input
+from ftplan.what_if_cases.delta import Input
 
 #: Checked inputs, and problems, that are kept for further cases.
 KEPT = 32
