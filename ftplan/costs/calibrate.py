@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ftplan.costs.calibration import Calibration, Path
@@ -62,29 +62,35 @@ def calibrate(
         from ftplan.io.output import refuse_existing
 
         refuse_existing(output, force)
-    from ftplan.costs.fitted_costs import calibrate as fit_to
-    from ftplan.costs.recoveries import read_recoveries
-    from ftplan.costs.recoveries.reading import ReadingOptions
-
-    progress("reading recoveries", None)
-    columns = dict(item.split("=", 1) for item in asked.column)
-    reading = read_recoveries(paths, form, ReadingOptions(columns, asked.interval_s))
-    measured, said = _recoveries(reading)
-    fitted = fit_to(
-        measured,
-        asked.fixed(),
-        state=asked.state,
-        draws=asked.draws,
-        seed=asked.seed,
-        report=lambda share: progress("fitting", share),
-    )
-    calibration = Calibration(fitted, reading.inputs, (*reading.warnings, *said, *fitted.warnings))
+    calibration = _calibration(paths, form, asked, progress)
     if output is not None:
         from ftplan.io.model_entries import document_text
         from ftplan.io.output import write_text
 
         write_text(output, document_text(calibration.to_dict(), os.fspath(output), calibration.command), force)
     return calibration
+
+
+def _calibration(
+    paths: Sequence[Path], form: str, options: CalibrationOptions, progress: Callable[[str, float | None], None]
+) -> Calibration:
+    from ftplan.costs.fitted_costs import fitted_costs
+    from ftplan.costs.recoveries import read_recoveries
+    from ftplan.costs.recoveries.reading import ReadingOptions
+
+    progress("reading recoveries", None)
+    columns = dict(item.split("=", 1) for item in options.column)
+    reading = read_recoveries(paths, form, ReadingOptions(columns, options.interval_s))
+    measured, warnings = _recoveries(reading)
+    fitted = fitted_costs(
+        measured,
+        options.fixed(),
+        state=options.state,
+        draws=options.draws,
+        seed=options.seed,
+        report=lambda share: progress("fitting", share),
+    )
+    return Calibration(fitted, reading.inputs, (*reading.warnings, *warnings, *fitted.warnings))
 
 
 def _recoveries(reading: RecoveryReading) -> tuple[list[MeasuredRecovery], list[Warn]]:

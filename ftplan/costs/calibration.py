@@ -18,7 +18,7 @@ from ftplan.reports.numbers import count, duration
 from ftplan.version import __version__
 
 if TYPE_CHECKING:
-    from ftplan.costs.fitted_costs import Fitted
+    from ftplan.costs.fitted_costs import FittedCosts
     from ftplan.model.recovery_costs import RecoveryCosts
 
 Path = str | os.PathLike[str]
@@ -85,7 +85,7 @@ class Calibration:
         What deserves a second look.
     """
 
-    fitted: Fitted
+    fitted: FittedCosts
     inputs: tuple[InputFile, ...]
     warnings: tuple[Warn, ...]
 

@@ -35,7 +35,7 @@ class Accuracy(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedCosts:
     """Recovery costs, with what they rest on.
 
     Attributes
@@ -62,14 +62,14 @@ class Fitted:
         return int(np.isfinite(self.predicted_s).sum())
 
 
-def calibrate(
+def fitted_costs(
     recoveries: Sequence[MeasuredRecovery],
     fixed: Values,
     state: State | None = None,
     draws: int = 200,
     seed: int = 0,
     report: Callable[[float], None] = lambda share: None,
-) -> Fitted:
+) -> FittedCosts:
     """Fit recovery costs to measured recoveries.
 
     Parameters
@@ -110,7 +110,7 @@ def calibrate(
         warnings.append(Warn("RECOVERIES_LEFT_OUT", text))
     warnings += _weak(unknown, values, sample, limits, draws)
     back = np.argsort(order)
-    return Fitted(
+    return FittedCosts(
         _costs(placed, values, limits, sample, read),
         _basis(unknown, sample, count),
         _accuracy(predicted, tested, sample.recovery_s),

@@ -63,13 +63,7 @@ def generate(
     FtplanError
         If a knob is unknown or wrong, knobs contradict each other, or an input is missing or invalid.
     """
-    if not isinstance(what, str) or what not in OPTIONS:
-        near = suggestion(what, OPTIONS) if isinstance(what, str) else ""
-        raise FtplanError(f"generate: {quoted(what)} is not one of {', '.join(OPTIONS)}{near}")
-    preset = dict(_preset(what, like))
-    if "tasks" in preset and {"operators", "parallelism"} & set(knobs):
-        del preset["tasks"]
-    asked = OPTIONS[what].of(f"generate {what}", {**preset, **knobs})
+    asked = _options(what, like, knobs)
     problem = _inputs(what, {"topology": topology, "cluster": cluster})
     checked(f"generate {what}", {"output": optional(OUTPUT), "force": FLAG}, {"output": output, "force": force})
     if output is not None:
@@ -86,6 +80,17 @@ def generate(
         said = _command(what, like, {"topology": topology, "cluster": cluster}, knobs)
         write_text(output, document_text(document, os.fspath(output), said), force)
     return document
+
+
+def _options(what: str, like: str | None, knobs: Mapping[str, Any]) -> Any:
+    """Return the options of what is to be made, checked: knobs win over those of an experiment."""
+    if not isinstance(what, str) or what not in OPTIONS:
+        near = suggestion(what, OPTIONS) if isinstance(what, str) else ""
+        raise FtplanError(f"generate: {quoted(what)} is not one of {', '.join(OPTIONS)}{near}")
+    preset = dict(_preset(what, like))
+    if "tasks" in preset and {"operators", "parallelism"} & set(knobs):
+        del preset["tasks"]
+    return OPTIONS[what].of(f"generate {what}", {**preset, **knobs})
 
 
 def _preset(what: str, like: str | None) -> Mapping[str, Any]:

@@ -132,7 +132,7 @@ def _operators(knobs: TopologyKnobs) -> Topology:
     more = np.random.default_rng([knobs.seed, 1])
     outputs = _outputs(knobs, count)
     operators = [
-        _operator(knobs, i, loads[i], i in fed, bool(joins[i]), i in outputs, int(leaving[i]), more)
+        _operator(knobs, i, loads[i], _Place(i in fed, bool(joins[i]), i in outputs, int(leaving[i])), more)
         for i in range(count)
     ]
     return Topology(tuple(operators), tuple(_edges(knobs, shape, tasks)))
@@ -167,12 +167,20 @@ def partitioning(senders: int, receivers: int, full: bool = False) -> Partitioni
     return "one-to-one" if senders == receivers else "split" if senders < receivers else "merge"
 
 
+class _Place(NamedTuple):
+    """What the shape says of an operator: whether others feed it, it joins and is an output; edges that leave it."""
+
+    fed: bool
+    join: bool
+    output: bool
+    leaving: int
+
+
 def _operator(
-    knobs: TopologyKnobs, number: int, load: FloatArray, fed: bool, join: bool, output: bool, leaving: int,
-    random: np.random.Generator,
-) -> Operator:  # fmt: skip  # one argument each for what the shape says of the operator
+    knobs: TopologyKnobs, number: int, load: FloatArray, place: _Place, random: np.random.Generator
+) -> Operator:
     """Return an operator: its place and loads are given, what it costs and holds is drawn."""
-    one = np.ones(len(load))
+    one, (fed, join, output, leaving) = np.ones(len(load)), place
     stateful = random.random() < knobs.stateful
     cpu = _spread(float(random.uniform(*knobs.cpu)), knobs, load, random)
     low, high = knobs.state_bytes  # drawn by its logarithm, from a byte up

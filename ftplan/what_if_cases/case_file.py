@@ -59,18 +59,8 @@ def load_cases(
     model, name = loaded.value, loaded.input.path or "what-if"
     path = None if isinstance(source, Mapping) or os.fspath(source) == STANDARD_INPUT else Path(source)
     reader, here = Reader(None if path is None else path.parent), Reader(None)
-    given: dict[str, Input] = {}
-    for role, instead in zip(ROLES, (topology, cluster, stats, failure), strict=True):
-        own = getattr(model.inputs, role)
-        if instead is not None:
-            given[role] = here.read(role, instead)
-        elif own is not None:
-            given[role] = reader.read(role, own)
-    try:
-        question = question_of(model.run, reader)
-        measured = measures_of(measures or model.measures, question.kind, evaluated=question.evaluates)
-    except FtplanError as error:
-        raise FtplanError(f"{name}: {error}") from None
+    given = _given(model, reader, here, dict(zip(ROLES, (topology, cluster, stats, failure), strict=True)))
+    question, measured = _question(model, reader, measures, name)
     spread = spread or model.inputs.spread
     inputs = {_key(question.plan): _inputs(question.plan, given, spread, here)}
     problems = Problems()
@@ -79,8 +69,9 @@ def load_cases(
     listed, axes = _cases(model, expansion, _columns(question, measured, ()), name)
     for document in expansion.plans:
         inputs.setdefault(document.sha256, _inputs(document, given, spread, here))
-    digest = [loaded.input.sha256, question.kind, *(measure.name for measure in measured), str(spread)]
-    digest += [*reader.fingerprints(), *here.fingerprints(), *expansion.fingerprints, __version__]
+    files = [*reader.fingerprints(), *here.fingerprints(), *expansion.fingerprints]
+    names = [question.kind, *(measure.name for measure in measured), str(spread)]
+    digest = [loaded.input.sha256, *names, *files, __version__]
     digest += [str(item) for one in inputs.values() for item in one.fingerprints]
     return WhatIfCases(
         name=model.name or Path(name).stem,
@@ -95,6 +86,28 @@ def load_cases(
         warnings=loaded.warnings,
         problems=problems,
     )
+
+
+def _question(
+    model: WhatIfModel, reader: Reader, measures: list[str] | None, name: str
+) -> tuple[CaseQuestion, tuple[Measure, ...]]:
+    try:
+        question = question_of(model.run, reader)
+        return question, measures_of(measures or model.measures, question.kind, evaluated=question.evaluates)
+    except FtplanError as error:
+        raise FtplanError(f"{name}: {error}") from None
+
+
+def _given(model: WhatIfModel, reader: Reader, here: Reader, instead: Mapping[str, Source | None]) -> dict[str, Input]:
+    """Return the inputs of the base by role: those given *instead*, from *here*, else those that the file names."""
+    given: dict[str, Input] = {}
+    for role, source in instead.items():
+        own = getattr(model.inputs, role)
+        if source is not None:
+            given[role] = here.read(role, source)
+        elif own is not None:
+            given[role] = reader.read(role, own)
+    return given
 
 
 def _key(plan: Document | None) -> str:
