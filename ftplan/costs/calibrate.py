@@ -1,4 +1,4 @@
-"""Recovery costs from measured recoveries: reading them, finding those in curves, fitting."""
+"""``calibrate``: recovery costs from measured recoveries: reading them, finding those in curves, fitting."""
 
 from __future__ import annotations
 

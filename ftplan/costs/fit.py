@@ -5,6 +5,8 @@ share of the recovery, as recoveries of seconds and of hours stand side by side,
 slow node) pull less. With a rate of [Geldenhuys2022] held out the median error is 5.2 to 5.5 % whatever the scale is
 (2 to 10 %, or plain squares), and 5.4 to 5.9 % without the logarithm. Where it was measured how long tasks stood
 still, how old the checkpoint was, or what was processed while catching up, that counts too.
+
+:func:`confidence_limits` fits again to recoveries that are drawn with replacement (bootstrap).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Loads of key groups over time: how they differ in size, and how they rise and fall together or against each other."""
+"""Loads of key groups over time: how they differ in size, and how they rise and fall together or against each other.
+
+:func:`rows_of` makes series over windows the rows of Arrow tables.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Random topologies."""
+"""Random topologies, and their shapes: which operator feeds which.
+
+A shape is an acyclic graph in which the operators that feed none are as many as asked for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be asked of ``ftplan generate topology``: its knobs as options, with what is right and their help."""
+"""What can be asked of ``ftplan generate topology``, and the checks that all knobs of generators have."""
 
 from __future__ import annotations
 

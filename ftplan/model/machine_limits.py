@@ -1,4 +1,7 @@
-"""How much memory there is, before anything large is made."""
+"""How many cores and how much memory there is, before anything large is made.
+
+What Linux states of the machine, and the limits of a container, which Linux keeps for groups of processes.
+"""
 
 from __future__ import annotations
 

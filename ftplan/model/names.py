@@ -1,4 +1,4 @@
-"""Identifiers, selectors, and the total order in which every tie ends."""
+"""Identifiers, selectors, and the total order in which every tie ends; and names of an engine as identifiers."""
 
 from __future__ import annotations
 

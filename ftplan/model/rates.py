@@ -1,4 +1,7 @@
-"""Rates of every task and stream: measured where the topology says so, derived elsewhere; full edges stay rank one."""
+"""Rates of every task and stream: measured where the topology says so, derived elsewhere; full edges stay rank one.
+
+How fast tasks can work beside how fast they usually do is :func:`pace_used`, with :func:`record_time_s`.
+"""
 
 from __future__ import annotations
 

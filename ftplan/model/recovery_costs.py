@@ -1,4 +1,4 @@
-"""What recoveries of a job cost, as fitted on measured ones."""
+"""Recoveries as they were measured, with the curves in which they show; and what recoveries cost, as fitted on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units of files and options."""
+"""Units of files and options, and the measures of load that statistics may have. Importing this loads nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule that a plan breaks."""
+"""What a plan or an answer breaks: a rule, with a sentence, or with by how much."""
 
 from __future__ import annotations
 

@@ -12,6 +12,8 @@ A module has any of:
     Drawings; the first is what ``--plot`` draws.
 ``states(plan, topology, cluster) -> States``
     What happens to each task.
+
+:class:`DrawnState` is what a plan does to a task, for the drawing of the topology.
 """
 
 from __future__ import annotations

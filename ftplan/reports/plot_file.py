@@ -1,4 +1,4 @@
-"""The picture that says most of a plan, as a file."""
+"""Pictures as files: the one that says most of a plan, or any figure, as SVG or PNG (painted by matplotlib)."""
 
 from __future__ import annotations
 

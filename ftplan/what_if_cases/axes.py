@@ -1,4 +1,4 @@
-"""Axes: points by number, each with the values of its columns and what it changes."""
+"""Axes: points by number, each with the values of its columns and what it changes; and the columns of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What becomes of a cluster's placement where nodes, operators or tasks come and go."""
+"""What becomes of documents where traffic changes, or nodes, operators or tasks come and go.
+
+More or less traffic is everything that is per second, times a factor. Tasks of nodes that are gone go to other nodes.
+"""
 
 from __future__ import annotations
 

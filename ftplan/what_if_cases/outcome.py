@@ -1,4 +1,7 @@
-"""One case carried out: its row as text, which is the same wherever it ran, and its plan where it is wanted."""
+"""One case done: its row as text, which is the same wherever it ran, and its plan where it is wanted.
+
+:class:`PlanFiles` keeps the plan of each case in a file of its own.
+"""
 
 from __future__ import annotations
 

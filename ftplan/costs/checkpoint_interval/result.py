@@ -1,4 +1,4 @@
-"""The answer to which interval between checkpoints loses least."""
+"""The answer to which interval between checkpoints loses least, and the time that others lose as a figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of numbers, CSV or Parquet, whose columns people call as they like."""
+"""Tables of numbers, CSV or Parquet, whose columns people call as they like: recoveries, curves, rates over time."""
 
 from __future__ import annotations
 

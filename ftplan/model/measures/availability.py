@@ -1,4 +1,8 @@
-"""What the loss of a node or zone does to the survivors, and how likely it is that a key group is lost for good."""
+"""What the loss of a node or zone does to the survivors, and how likely it is that a key group is lost for good.
+
+A loss takes down one node, or one zone. Each key group whose primary was there goes to its first copy that is still
+alive (:func:`takeover`). Shapes: L losses, N nodes, K key groups.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 Everything rests on standardised series Z, whose inner products are Pearson's correlations: the correlation of a key
 group with all groups of a node is one product with the sum of their columns, so no groups-by-groups matrix is needed.
 Shapes: W windows, K key groups, N nodes.
+
+What is correlated (:func:`adjusted`) are raw loads, shares of the total, or loads without their daily profile. Raw
+loads that all follow the day correlate positively with each other: the least sum is then on nodes with few groups.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From tables of statistics to the matrix of key-group loads."""
+"""From tables of statistics to the matrix of key-group loads; and what it would be with fewer key groups."""
 
 from __future__ import annotations
 

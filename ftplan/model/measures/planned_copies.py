@@ -1,4 +1,4 @@
-"""The copies of an allocation as index arrays."""
+"""The copies of an allocation as index arrays, and which key groups still have one on a live node after a failure."""
 
 from __future__ import annotations
 

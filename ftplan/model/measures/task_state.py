@@ -1,4 +1,4 @@
-"""How much state each task has to restore, and how it divides over key groups."""
+"""How much state each task has to restore, and how many bytes each of its key groups has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan of kind rebalance holds."""
+"""The body of a rebalance: its fields, and what writes them; and the summary beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Why a key group moves by the protocol that it moves by, in a few words."""
+"""Why a key group moves by the protocol that it moves by, in a few words.
+
+Of a group that is recovered, :func:`unsaved` says when it would have left at the soonest: after its node is gone.
+"""
 
 from __future__ import annotations
 

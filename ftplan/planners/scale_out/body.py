@@ -1,4 +1,4 @@
-"""What a plan of kind scale-out holds."""
+"""The body of a scale-out: its fields, and what writes them."""
 
 from __future__ import annotations
 

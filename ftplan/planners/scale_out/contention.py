@@ -1,4 +1,7 @@
-"""How contended nodes are under a scaling, from the inputs of a scale-out."""
+"""How contended the compute, state and network of each node are, the three that [Wang2025] balances.
+
+Shapes: O operators, N nodes. Each is a share of what the node has, at the demand that operators are sized for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a scale-out keep its rules, and is what it states so?"""
+"""Does a scale-out keep its rules, and is what it states, also beside its decisions, so?"""
 
 from __future__ import annotations
 

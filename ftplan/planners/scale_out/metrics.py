@@ -1,4 +1,9 @@
-"""What follows from a scale-out: what each operator gets, and what carrying its state over costs."""
+"""What follows from a scale-out: what each operator gets, what carrying its state over costs, and how fair that is.
+
+The fairness degree is the resources that operators had over those that they needed: [Mudassar2019], equations 3 to 6.
+It leaves open from when on, and in which unit: here in cores, from the window in which the operator crossed the
+alarming threshold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why an operator gets so many tasks, or none more, in words."""
+"""Why an operator gets so many tasks, or none more; and what is done to replace them, in order and in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Scale-outs as tables: how good, which operators change and when, by which steps, and what else there is to know."""
+"""Scale-outs as tables: how good, which operators change and when, by which steps, and what else there is to know.
+
+:func:`findings` is what a plan says beside that: bottlenecks, forecasts, thresholds, policies, key groups, nodes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The fewest nodes to add or to remove so that the utilisation of a cluster is in a band, and which."""
+"""The fewest nodes to add or to remove so that the utilisation of a cluster is in a band, and which.
+
+:class:`ClusterSizing` is how full a cluster is against the band, :func:`drain_costs` what it costs at least to empty
+each node.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From the moves that a planner chose to its result: phases, copies made anew, and what the bound proves."""
+"""From the moves that a planner chose to its result: phases, copies made anew, and what the bound proves.
+
+Copies are made anew where moves or the loss of a node left a key group fewer checkpoints than it had.
+"""
 
 from __future__ import annotations
 

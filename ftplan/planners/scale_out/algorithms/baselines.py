@@ -1,4 +1,7 @@
-"""What other planners would have done, for comparison."""
+"""Rules of thumb, for comparison: ``ds2`` takes the parallelism that true rates ask for, ``doubling`` twice the tasks.
+
+Of the sizes that they ask for, :func:`what_fits` keeps what the free cores have room for, with ranges of even number.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The scale-out that sustains most load under all limits, with the fewest cores, and a proof."""
+"""The scale-out that sustains most load under all limits, with the fewest cores, and a proof.
+
+It starts from what fits into the free cores when chosen one after the other (:func:`filled`).
+"""
 
 from __future__ import annotations
 

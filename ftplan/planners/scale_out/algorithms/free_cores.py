@@ -1,4 +1,7 @@
-"""Cores for new tasks beside the old ones, in two waves: whether given parallelisms fit, and on which nodes."""
+"""Cores for new tasks beside the old ones, in two waves: whether given parallelisms fit, and on which nodes.
+
+:class:`CoreUnits` counts cores in whole units, for what nodes can take of tasks of given sizes whatever goes where.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From the parallelisms that a planner chose to its result: ranges, order, what the bound proves, what to warn of."""
+"""From the parallelisms that a planner chose to its result: ranges, order, what the bound proves, what to warn of.
+
+Operators change in the order of what their job gains for the cores of their new tasks.
+"""
 
 from __future__ import annotations
 

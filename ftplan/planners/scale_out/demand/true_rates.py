@@ -3,6 +3,8 @@
 Back pressure makes observed rates useless: a task that waits processes little, whether it waits for its inputs or for
 a slow operator after it. The true rate counts the time of work alone. Shapes: W windows, T tasks of an operator, O
 operators, X points in time of any kind.
+
+:func:`throughput_percentages` is Stela's measure [Xu2016]: how much of all output an operator lets through.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What statistics say of the operators of a job: how they were used, and what is demanded of them."""
+"""What statistics say of the operators of a job: how they were used, what is demanded of them, and how that goes on."""
 
 from __future__ import annotations
 

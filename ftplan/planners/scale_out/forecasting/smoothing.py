@@ -15,7 +15,7 @@ LEAST, MOST = 24, 5_000
 
 
 def smoothing() -> str:
-    """Fit exponential smoothing to a few numbers."""
+    """Fit exponential smoothing to a few numbers, for ``ftplan doctor``."""
     import numpy as np
     import statsmodels
 

@@ -1,4 +1,7 @@
-"""From moves to phases that are safe: which moves begin together, and in which order phases follow."""
+"""From moves to phases that are safe: which moves begin together, and in which order phases follow.
+
+Where no phase of several moves helps, :func:`one_by_one` finds an order in which moves can be made alone, if any.
+"""
 
 from __future__ import annotations
 

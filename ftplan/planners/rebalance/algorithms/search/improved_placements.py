@@ -1,4 +1,8 @@
-"""Placements from which a rebalance is chosen: repaired where they break limits, improved, and within the budget."""
+"""Placements from which a rebalance is chosen, and large-neighbourhood search from the best of them.
+
+:func:`improved_starts` repairs them where they break limits, makes them cheaper and brings them within the budget;
+:func:`placed_anew` has an integer program place the groups of a few nodes anew, again and again.
+"""
 
 from __future__ import annotations
 

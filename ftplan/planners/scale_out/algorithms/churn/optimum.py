@@ -1,4 +1,7 @@
-"""The cheapest schedule that a trace allows with all demand known: what no autoscaler beats."""
+"""The cheapest schedule that a trace allows with all demand known: what no autoscaler beats.
+
+:func:`timely_schedule` also knows all demand, but works off what rescales leave over: how near the bound one can come.
+"""
 
 from __future__ import annotations
 
