@@ -1,11 +1,12 @@
 """What restarts and restores of Flink jobs took: spans in a JobManager's log, or collected REST answers.
 
 **Spans** named ``JobInitialization``. Slf4jTraceReporter (``traces.reporter.NAME.factory.class:
-org.apache.flink.traces.slf4j.Slf4jTraceReporterFactory``, Flink 1.19 and later) writes one line a span: ``Reported span: SimpleSpan{scope=..., name=JobInitialization,
-startTsMillis=..., endTsMillis=..., attributes={k=v, ...}}``, since 2.0 with ``children=[...]``. Of the attributes
-there are the largest (``max``) and the sum (``sum``) over all subtasks. The download has a time of its own with
-RocksDB only; without one it is part of the restart. A restart begins when the log says that the job is restarting,
-where it does, as delays and attempts in vain come before the span.
+org.apache.flink.traces.slf4j.Slf4jTraceReporterFactory``, Flink 1.19 and later) writes one line a span:
+``Reported span: SimpleSpan{scope=..., name=JobInitialization, startTsMillis=..., endTsMillis=...,
+attributes={k=v, ...}}``, since 2.0 with ``children=[...]``. Of the attributes there are the largest (``max``) and the
+sum (``sum``) over all subtasks. The download has a time of its own with RocksDB only; without one it is part of the
+restart. A restart begins when the log says that the job is restarting, where it does, as delays and attempts in vain
+come before the span.
 
 **REST.** From when a failure was noticed until all tasks ran again: the job's ``exceptions`` say when it was noticed,
 ``checkpoints`` when a checkpoint was restored, ``vertices`` how long each subtask was deployed and initialised.
