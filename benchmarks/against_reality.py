@@ -26,8 +26,9 @@ from scipy.optimize import least_squares
 
 import ftplan
 from ftplan.costs.curves import find_recoveries
-from ftplan.costs.recoveries import ReadingOptions, read_recoveries
-from ftplan.model.recoveries import Curve
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import ReadingOptions
+from ftplan.model.recovery_costs import Curve
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.recovery.modes import MODES

@@ -30,11 +30,10 @@ from scipy.stats import norm
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.scale_out.algorithms.churn.choice import RescalingPolicy, best_policies, rank, replayed
-from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum
+from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum, timely_schedule
 from ftplan.planners.scale_out.algorithms.churn.policies import ThresholdPolicy
-from ftplan.planners.scale_out.algorithms.churn.timely import timely_schedule
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnLimits, DemandTrace, account, exceeds
-from ftplan.planners.scale_out.forecasting.day_ahead import day_ahead
+from ftplan.planners.scale_out.forecasting.methods import day_ahead
 
 STEP_S, WINDOW_S = 10, 60
 #: A day of the measured load, and all of it.

@@ -20,9 +20,10 @@ import numpy as np
 
 import ftplan
 from ftplan.costs.curves import find_recoveries
-from ftplan.costs.recoveries import ReadingOptions, read_recoveries
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import ReadingOptions
 from ftplan.costs.sample import groups
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import MeasuredRecovery
 from ftplan.model.topology import FloatArray
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "recoveries"
@@ -30,7 +31,9 @@ EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "recoveries"
 SAME_RATE = 0.005
 
 
-def errors_of(fit: Callable[[FloatArray, FloatArray], FloatArray], rows: Sequence[Recovery]) -> list[FloatArray]:
+def errors_of(
+    fit: Callable[[FloatArray, FloatArray], FloatArray], rows: Sequence[MeasuredRecovery]
+) -> list[FloatArray]:
     """Return the relative errors in sample and of one rate held out at a time.
 
     *fit* takes inputs and measured seconds, and returns coefficients of ``(1, rate, interval)``.

@@ -27,11 +27,11 @@ import numpy as np
 from exact_allocation import houston
 from unseen_time import wikiticker
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.planners.scale_out.algorithms.alarming import alarming_threshold
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
 from ftplan.planners.scale_out.forecasting.forecast import Forecaster, forecaster
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
-from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, scores
 
 OVERLOADED = 0.05
 SCALE_IN, ALARMING, PROMOTE, READY = 25.0, 55.0, 70.0, 0.95

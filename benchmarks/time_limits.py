@@ -167,10 +167,10 @@ def _allocation_inputs(folder: Path, name: str, groups: int, nodes: int, windows
 
 def _layers(tasks: int, layers: int, seed: int) -> dict[str, Any]:
     """Return a topology of layers with measured substreams: each operator feeds two of the next layer."""
-    from ftplan.generators.experiments import layered
+    from ftplan.generators.experiments import LayerSizes, layered
     from ftplan.io.model_entries import topology_entry
 
-    made = topology_entry(layered(layers, 2, tasks // layers // 2, 3, seed, key_groups=128, joins_every=3))
+    made = topology_entry(layered(LayerSizes(layers, 2, tasks // layers // 2, 3), seed, key_groups=128, joins_every=3))
     return {part: made[part] for part in ("operators", "edges")}
 
 

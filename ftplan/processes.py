@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
 from ftplan.errors import FtplanError
-from ftplan.model import container
+from ftplan.model import machine_limits
 
 Outcome = TypeVar("Outcome")
 
@@ -45,7 +45,7 @@ work(connection)
 def cores() -> int:
     """Return how many cores this process may use: by its affinity, and by the quota of its container, rounded up."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = container.cores()
+    quota = machine_limits.cores()
     return found if quota is None else max(1, min(found, math.ceil(quota)))
 
 

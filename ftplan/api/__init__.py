@@ -33,12 +33,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ftplan.api.exporting import export_plan
-    from ftplan.api.generation.generate import generate
     from ftplan.api.importing import import_topology
     from ftplan.api.plans import diff, evaluate, explain, plan, verify
     from ftplan.api.reporting import report
-    from ftplan.costs.calibrating import calibrate
+    from ftplan.costs.calibrate import calibrate
     from ftplan.costs.checkpoint_interval.choose import checkpoint_interval
+    from ftplan.generators.generate import generate
     from ftplan.io.loading import load
     from ftplan.model.plan import Plan
     from ftplan.model.problem import Problem
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 _MODULES = {
     **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.planners.assessments"),
     **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.plans"),
-    "calibrate": "ftplan.costs.calibrating",
+    "calibrate": "ftplan.costs.calibrate",
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
     "checkpoint_interval": "ftplan.costs.checkpoint_interval.choose",
     "export_plan": "ftplan.api.exporting",
-    "generate": "ftplan.api.generation.generate",
+    "generate": "ftplan.generators.generate",
     "import_topology": "ftplan.api.importing",
     "load": "ftplan.io.loading",
     "load_inputs": "ftplan.planners.plan_inputs",

@@ -34,8 +34,8 @@ from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.topology import Topology
-from ftplan.planners.scale_out.fuzzy_inference import FuzzyRules
-from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
 from ftplan.simulation.document import load_simulation
 
 #: Files are read in this order, so that each can be held against those before it.

@@ -14,10 +14,10 @@ from ftplan.io.loading import load as load_inputs
 from ftplan.io.output import new_folder, refuse_existing
 from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
-from ftplan.model.load_measures import MEASURES, Measure
 from ftplan.model.measures.key_group_series import key_group_series
 from ftplan.model.measures.stats_summary import StatsSummary, summarise
 from ftplan.model.statistics import Manifest
+from ftplan.model.units import MEASURES, Measure
 
 
 def compute_stats(

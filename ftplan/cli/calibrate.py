@@ -9,7 +9,7 @@ import click
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit_answer, warn
-from ftplan.costs.options import FORMS, CalibrationOptions
+from ftplan.costs.calibration_options import FORMS, CalibrationOptions
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:

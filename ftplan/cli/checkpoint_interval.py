@@ -42,7 +42,7 @@ def command(topology: str | None, **given: Any) -> int:
     answer = checkpoint_interval(topology, **kind_options.asked(CheckpointIntervalOptions, given))
     warn(answer.warnings, quiet=given["quiet"])
     if given["plot"] is not None:
-        from ftplan.costs.interval_plot import interval_figure
+        from ftplan.costs.checkpoint_interval.result import interval_figure
         from ftplan.reports.plot_file import write_figure
 
         best_s = None if answer.best is None else answer.best["interval_s"]

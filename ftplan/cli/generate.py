@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from ftplan.api.generation.options import OPTIONS
 from ftplan.cli import kind_options, options
 from ftplan.cli.environment import SOURCES
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit, say
+from ftplan.generators.options import OPTIONS
 from ftplan.generators.presets import PRESETS
 from ftplan.reports.answer import Answer
 

@@ -13,7 +13,7 @@ from ftplan.model.kinds import SCALE_OUT
 def _print_rules(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     """Print the rules that come with ftplan, with their remarks, and end."""
     if asked and not ctx.resilient_parsing:
-        from ftplan.planners.scale_out.rules_file import SHIPPED
+        from ftplan.planners.scale_out.bottlenecks.rules_file import SHIPPED
 
         click.echo(SHIPPED.read_text("utf-8"), nl=False)
         ctx.exit()

@@ -13,10 +13,10 @@ from ftplan.cli.render import check_output, emit, emit_answer, say, warn
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
+    from ftplan.what_if.cases import WhatIfCases
     from ftplan.what_if.journal import Journal
-    from ftplan.what_if.result import SweepResult
-    from ftplan.what_if.runner import Execution, Rows
-    from ftplan.what_if.sweep import Sweep
+    from ftplan.what_if.result import WhatIfResult
+    from ftplan.what_if.runner import CaseRows, Execution
 
 #: Rows that a table shows, and characters of a cell.
 SHOWN, LONGEST = 30, 80
@@ -85,20 +85,20 @@ def command(file: str, **given: Any) -> int:
     kill -9.
     """
     from ftplan.cli.inputs import inputs_asked
-    from ftplan.what_if.plot import plot_asked, write_plot
-    from ftplan.what_if.result import SweepResult, form_of
+    from ftplan.what_if.case_file import load_cases
+    from ftplan.what_if.plot import plot_request, write_plot
+    from ftplan.what_if.result import WhatIfResult, form_of
     from ftplan.what_if.runner import Execution
-    from ftplan.what_if.summary import asked_of
-    from ftplan.what_if.sweep import load_sweep
+    from ftplan.what_if.summary import summary_request
 
     form = form_of(given["output"])
     check_output(given["output"], given["force"])
     execution = Execution(given["jobs"], given["engine"], given["master"], given["time_limit"])
-    sweep = load_sweep(file, spread=given["spread"], **inputs_asked(given))
-    asked = asked_of(sweep, given["pareto"], given["fail_under"])
+    sweep = load_cases(file, spread=given["spread"], **inputs_asked(given))
+    asked = summary_request(sweep, given["pareto"], given["fail_under"])
     plot = None
     if given["plot"] is not None:
-        plot = plot_asked(sweep, given["plot"], given["plot_measure"], given["plot_over"], given["force"])
+        plot = plot_request(sweep, given["plot"], given["plot_measure"], given["plot_over"], given["force"])
     if given["dry_run"]:
         return _listed(sweep, given)
     with ExitStack() as stack:
@@ -106,7 +106,7 @@ def command(file: str, **given: Any) -> int:
         if journal is not None:
             stack.callback(journal.close)
         rows = _carried_out(sweep, execution, journal, given)
-        result = SweepResult(sweep, rows, asked)
+        result = WhatIfResult(sweep, rows, asked)
         warn(result.warnings, quiet=given["quiet"])
         if result.missing and journal is not None:
             return _incomplete(result, journal)
@@ -123,7 +123,7 @@ def command(file: str, **given: Any) -> int:
     return 1 if result.unmet else 0
 
 
-def _journal(sweep: Sweep, given: dict[str, Any]) -> Journal | None:
+def _journal(sweep: WhatIfCases, given: dict[str, Any]) -> Journal | None:
     """Open the journal beside the output, and say what it has; None on standard output and on devices."""
     import os
 
@@ -139,9 +139,9 @@ def _journal(sweep: Sweep, given: dict[str, Any]) -> Journal | None:
     return journal
 
 
-def _carried_out(sweep: Sweep, execution: Execution, journal: Journal | None, given: dict[str, Any]) -> Rows:
-    from ftplan.what_if.plan_files import PlanFiles
-    from ftplan.what_if.runner import carry_out
+def _carried_out(sweep: WhatIfCases, execution: Execution, journal: Journal | None, given: dict[str, Any]) -> CaseRows:
+    from ftplan.what_if.outcome import PlanFiles
+    from ftplan.what_if.runner import answer_cases
 
     plans = None
     if given["plans"] is not None:
@@ -149,31 +149,31 @@ def _carried_out(sweep: Sweep, execution: Execution, journal: Journal | None, gi
         plans = PlanFiles(given["plans"], sweep, force=given["force"] or going_on)
     try:
         with progress("carrying out cases", hidden=given["no_progress"] or given["quiet"]) as report:
-            return carry_out(sweep, execution, journal=journal, plans=plans, report=report)
+            return answer_cases(sweep, execution, journal=journal, plans=plans, report=report)
     except BaseException:
         if journal is not None and journal.done:
             say(_how_to_go_on(journal, sweep))
         raise
 
 
-def _how_to_go_on(journal: Journal, sweep: Sweep) -> str:
+def _how_to_go_on(journal: Journal, sweep: WhatIfCases) -> str:
     done = f"{len(journal.done):,} of {len(sweep):,} cases are done and kept in {journal.name}"
     return f"{done}: run the same command again to go on"
 
 
-def _incomplete(result: SweepResult, journal: Journal | None) -> int:
+def _incomplete(result: WhatIfResult, journal: Journal | None) -> int:
     """Say what is missing when the time was over; an output file is not written before it is whole."""
     missing = result.missing
     text = (
-        f"the time limit was over before {len(missing):,} of {len(result.sweep):,} cases were done, first {missing[0]}"
+        f"the time limit was over before {len(missing):,} of {len(result.cases):,} cases were done, first {missing[0]}"
     )
     say(text)
     if journal is not None:
-        say(f"the output is not written yet; {_how_to_go_on(journal, result.sweep)}")
+        say(f"the output is not written yet; {_how_to_go_on(journal, result.cases)}")
     return 1
 
 
-def _listed(sweep: Sweep, given: dict[str, Any]) -> int:
+def _listed(sweep: WhatIfCases, given: dict[str, Any]) -> int:
     """List the cases without carrying any out."""
     from ftplan.model.plan import canonical_json
 
@@ -197,11 +197,11 @@ def _changes(deltas: Any) -> str:
     return text if len(text) <= 120 else f"{text[:119]}…"
 
 
-def tables(result: SweepResult) -> list[Table]:
+def tables(result: WhatIfResult) -> list[Table]:
     """Return the rows, as many as can be looked at, and the summary."""
     names = _shown(result)
     cells = [[_brief(row[name]) for name in names] for row in result.rows.rows[:SHOWN]]
-    made = [Table(names, cells, result.sweep.name)]
+    made = [Table(names, cells, result.cases.name)]
     said = result.summary
     ends = [(word, said[word]["case"], said[word]["value"]) for word in ("best", "worst") if said[word]]
     if ends:
@@ -215,12 +215,12 @@ def tables(result: SweepResult) -> list[Table]:
     return made
 
 
-def _shown(result: SweepResult) -> list[str]:
+def _shown(result: WhatIfResult) -> list[str]:
     """Return the columns that a table has room for: without algorithm, sense, reason where all are the same."""
     rows = result.rows.rows
     same = {name for name in ("algorithm", "sense", "reason") if len({row.get(name) for row in rows} - {None}) < 2}
     same -= {"reason"} if any(row["reason"] for row in rows) else set()
-    return [column.name for column in result.sweep.columns if column.name not in same]
+    return [column.name for column in result.cases.columns if column.name not in same]
 
 
 def _brief(value: Any) -> Any:
@@ -228,7 +228,7 @@ def _brief(value: Any) -> Any:
     return f"{value[: LONGEST - 1]}…" if isinstance(value, str) and len(value) > LONGEST else value
 
 
-def notes(result: SweepResult) -> list[str]:
+def notes(result: WhatIfResult) -> list[str]:
     """Return how many rows the table leaves out, how many have no value, and how many cases failed."""
     left, failed = len(result.rows.rows) - SHOWN, result.summary["failed"]
     lines = [f"{left:,} more rows: -o FILE writes them all"] if left > 0 else []
@@ -239,5 +239,5 @@ def notes(result: SweepResult) -> list[str]:
         lines.append(f"{text}: best, worst and quantiles are over the others")
     if failed:
         first = next(row for row in result.rows.rows if row["status"] == "error")
-        lines.append(f"{failed:,} of {len(result.sweep):,} cases failed, first {first['case']}: {first['reason']}")
+        lines.append(f"{failed:,} of {len(result.cases):,} cases failed, first {first['case']}: {first['reason']}")
     return lines

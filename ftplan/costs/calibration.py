@@ -6,26 +6,52 @@ import csv
 import io
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ftplan.errors import FtplanError
 from ftplan.model.plan import InputFile, Warn, finite
+from ftplan.reports.charts import Axis, Series, lines
+from ftplan.reports.drawing import Drawing, Figure, figure
+from ftplan.reports.numbers import count, duration
 from ftplan.version import __version__
 
 if TYPE_CHECKING:
-    from ftplan.costs.calibrate import Fitted
+    from ftplan.costs.fitted_costs import FittedCosts
     from ftplan.model.recovery_costs import RecoveryCosts
 
 Path = str | os.PathLike[str]
-
 #: How a recovery follows from the parameters.
 MODEL = (
     "recovery = stopped + replay + catching up; stopped = detection_s + restart_s + bytes / bandwidth_mb_s; "
     "replay = replay_share * interval * rho; catching up = (stopped + replay) * rho / (1 - rho); "
     "rho = rate / capacity_records_s"
 )
+
+
+class PredictedPair(NamedTuple):
+    """Seconds of a recovery: measured and predicted."""
+
+    measured_s: float
+    predicted_s: float
+
+
+def calibration_figure(pairs: Sequence[PredictedPair], unseen: bool) -> Figure:
+    """Return a figure of at least one recovery, a dot each, and the line on which a prediction is right.
+
+    ``unseen``: each was predicted by a fit that had not seen it.
+    """
+    longest = max(max(pair) for pair in pairs)
+    dots = [((pair.measured_s, pair.predicted_s), "value") for pair in dict.fromkeys(pairs)]
+    said = " by fits that had not seen it" if unseen else ""
+
+    def draw(width: float) -> Drawing:
+        ideal = Series(((0.0, 0.0), (longest, longest)), "bound-line")
+        return lines([ideal], width, Axis("measured", duration, times=True), Axis("predicted", duration), dots=dots)
+
+    key = (("value", "", f"a recovery, predicted{said}"), ("line:bound-line", "", "as measured"))
+    return figure("Predicted over measured recoveries", f"{count(len(pairs), 'recovery')}.", draw, key=key)
 
 
 @dataclass(frozen=True)
@@ -59,7 +85,7 @@ class Calibration:
         What deserves a second look.
     """
 
-    fitted: Fitted
+    fitted: FittedCosts
     inputs: tuple[InputFile, ...]
     warnings: tuple[Warn, ...]
 
@@ -187,13 +213,12 @@ class Calibration:
         MissingExtraError
             If what draws is not installed.
         """
-        from ftplan.costs.calibration_figure import Pair, calibration_figure
         from ftplan.reports.plot_file import check_plot, write_figure
 
         check_plot(path, force)
         unseen = self.fitted.accuracy is not None and self.fitted.accuracy.by is not None
         name = "held_out_s" if unseen else "predicted_s"
-        pairs = [Pair(row["recovery_s"], row[name]) for row in self.rows() if row[name] is not None]
+        pairs = [PredictedPair(row["recovery_s"], row[name]) for row in self.rows() if row[name] is not None]
         if not pairs:
             raise FtplanError(
                 f"--plot {os.fspath(path)}: there is nothing to draw: no recovery was measured to its end"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ftplan.model.recoveries import Curve
+from ftplan.model.recovery_costs import Curve
 from ftplan.model.topology import FloatArray
 
 #: Seconds before a moment whose median is the level of a signal, and those right before it that are left out.

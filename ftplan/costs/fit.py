@@ -5,11 +5,13 @@ share of the recovery, as recoveries of seconds and of hours stand side by side,
 slow node) pull less. With a rate of [Geldenhuys2022] held out the median error is 5.2 to 5.5 % whatever the scale is
 (2 to 10 %, or plain squares), and 5.4 to 5.9 % without the logarithm. Where it was measured how long tasks stood
 still, how old the checkpoint was, or what was processed while catching up, that counts too.
+
+:func:`confidence_limits` fits again to recoveries that are drawn with replacement (bootstrap).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +22,11 @@ from ftplan.model.measures.recovery_time import RecoveryParameters, RecoveryPart
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 
+#: The share of draws between the limits.
+CONFIDENCE = 0.95
+#: Fewer measurements than this say nothing of how they vary.
+LEAST_MEASURED = 4
+
 #: Error from which on it counts as that of an outlier.
 SCALE = 0.1
 #: Most of an interval that is processed again: a checkpoint that was under way does not count.
@@ -28,8 +35,56 @@ MOST_REPLAYED = 2.0
 NOTHING = 1e-6
 #: Where searches begin: each parameter's place between its limits.
 _STARTS = ((0.4, 0.4, 0.4), (0.4, 0.8, 0.8), (0.1, 0.6, 0.2))
-
 Values = Mapping[str, float]
+
+
+def confidence_limits(
+    sample: Sample,
+    unknown: Unknowns,
+    values: Values,
+    draws: int,
+    seed: int,
+    report: Callable[[float], None] = lambda share: None,
+) -> Mapping[str, tuple[float, float]]:
+    """Return the limits of each parameter that is not fixed, by quantiles of its draws; cost: *draws* fits.
+
+    Whole recoveries and those of which parts were measured are drawn apart. A parameter that rests on fewer than four
+    measurements has none.
+    """
+    timed = np.flatnonzero(sample.timed)
+    parts = np.flatnonzero(~sample.timed)
+    names = [
+        name
+        for name in (*unknown.medians, *unknown.fitted)
+        if _measured(name, sample, unknown) >= LEAST_MEASURED + (name in unknown.fitted) * (len(unknown.fitted) - 1)
+    ]
+    if not names or not draws:
+        return {}
+    drawn: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(draws):
+        rng = np.random.default_rng([seed, number])
+        rows = np.concatenate([rng.choice(some, len(some)) for some in (timed, parts) if len(some)])
+        again = sample.take(rows)
+        if any(not np.isfinite(getattr(again, name)).any() for name in unknown.medians):
+            continue
+        found = estimate(again, unknown, values)
+        for name in names:
+            drawn[name].append(found[name])
+        report((number + 1) / draws)
+    ends = ((1.0 - CONFIDENCE) / 2, (1.0 + CONFIDENCE) / 2)
+    limits = {}
+    for name, some in drawn.items():
+        if some:
+            low, high = np.quantile(some, ends)
+            limits[name] = (min(float(low), values[name]), max(float(high), values[name]))
+    return limits
+
+
+def _measured(name: str, sample: Sample, unknown: Unknowns) -> int:
+    """Return how many measurements a parameter rests on."""
+    if name in unknown.medians:
+        return int(np.isfinite(getattr(sample, name)).sum())
+    return int(sample.timed.sum())
 
 
 class _Scales(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import MeasuredRecovery
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 
@@ -17,7 +17,10 @@ SAME = 0.02
 
 
 class Sample(NamedTuple):
-    """Recoveries by column, each of shape (n,); NaN is what was not measured. Units are those of :class:`Recovery`."""
+    """Recoveries by column, each of shape (n,); NaN is what was not measured.
+
+    Units are those of :class:`~ftplan.model.recovery_costs.MeasuredRecovery`.
+    """
 
     recovery_s: FloatArray
     rate: FloatArray
@@ -32,7 +35,7 @@ class Sample(NamedTuple):
     capacity: FloatArray
 
     @classmethod
-    def of(cls, recoveries: Sequence[Recovery]) -> Self:
+    def of(cls, recoveries: Sequence[MeasuredRecovery]) -> Self:
         """Return recoveries as columns."""
 
         def column(name: str) -> FloatArray:

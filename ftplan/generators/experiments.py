@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ftplan.generators.knobs import IntRange
@@ -103,15 +105,24 @@ def lognormal_tree(tasks: int, random: np.random.Generator) -> Topology:
     return Topology(tuple(made), tuple(edges))
 
 
-def layered(
-    layers: int, width: int, parallelism: int, links: int, seed: int, *, cpu: float = 0.25,
-    key_groups: int | None = None, joins_every: int = 0,
-) -> Topology:  # fmt: skip
-    """Return layers of *width* operators, each feeding all of the next by measured substreams with lognormal rates.
+class LayerSizes(NamedTuple):
+    """Layers of *width* operators with *parallelism* tasks, each with *links* to every operator that it feeds."""
 
-    Each task sends to *links* tasks of each operator that it feeds, drawn with replacement; every *joins_every*-th
-    layer joins. Ids are ``o0``, ``o1``, … where the width is 1, else ``o0-0``, ``o0-1``, ….
+    layers: int
+    width: int
+    parallelism: int
+    links: int
+
+
+def layered(
+    sizes: LayerSizes, seed: int, *, cpu: float = 0.25, key_groups: int | None = None, joins_every: int = 0
+) -> Topology:
+    """Return layers of operators, each feeding all of the next by measured substreams with lognormal rates.
+
+    The tasks that a task sends to are drawn with replacement; every *joins_every*-th layer joins. Ids are ``o0``,
+    ``o1``, … where the width is 1, else ``o0-0``, ``o0-1``, ….
     """
+    layers, width, parallelism, links = sizes
     random = np.random.default_rng(seed)
     one = np.ones(parallelism)
     ids = [f"o{layer}-{k}" if width > 1 else f"o{layer}" for layer in range(layers) for k in range(width)]

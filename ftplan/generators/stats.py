@@ -11,8 +11,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.generators.knobs import StatsKnobs
-from ftplan.generators.loads import drawn, expected, phases, sizes
-from ftplan.generators.stats_rows import grid, joined, rows_of
+from ftplan.generators.loads import drawn, expected, grid, joined, phases, rows_of, sizes
 from ftplan.model.rates import FullStream, PairStream, Rates, rates
 from ftplan.model.statistics import EPOCH, Manifest, OperatorStatistics
 from ftplan.model.task_graph import TaskGraph

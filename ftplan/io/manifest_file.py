@@ -12,9 +12,9 @@ from ftplan.io.documents import Document
 from ftplan.io.fields import Count, FileModel, Id, Interval, Probability, Rows, Version
 from ftplan.io.plan_file import WarnModel
 from ftplan.io.validation import check_envelope, validate
-from ftplan.model.load_measures import Measure
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import EPOCH, LogInput, Manifest, OperatorStatistics, Resolution, TableFile
+from ftplan.model.units import Measure
 
 FORMAT = "ftplan/stats"
 

@@ -29,10 +29,10 @@ from ftplan.io.placement_checks import PlacementModel, placement_entry
 from ftplan.io.sentences import first_line
 from ftplan.io.stats_tables import checked_table
 from ftplan.io.validation import FORMATS, Loaded, check_version, ignored_keys, validate
-from ftplan.model.load_measures import MEASURES
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import TABLES, Manifest
+from ftplan.model.units import MEASURES
 
 MANIFEST = "manifest.json"
 PLACEMENT = "placement.yaml"

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ftplan.model.load_measures import Measure
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.units import Measure
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

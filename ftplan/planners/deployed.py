@@ -11,8 +11,8 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import sha256_of_bytes
 from ftplan.io.plan_file import load_plan
 from ftplan.model.cluster import Cluster
-from ftplan.model.key_group_state import even_ranges
 from ftplan.model.kinds import ALLOCATE_CHECKPOINTS, REPLICATE_TASKS, SCALE_OUT, KindRow, row
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import FORMAT, FORMAT_VERSION, InputFile, Plan
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Operator, Topology

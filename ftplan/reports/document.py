@@ -13,7 +13,7 @@ from ftplan.reports.drawing import Figure
 from ftplan.reports.numbers import Unit, quantity
 from ftplan.reports.plan_figures import Highlight
 from ftplan.reports.proof import Badge
-from ftplan.reports.tables import Table
+from ftplan.reports.tables import PageTable
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class OtherDocument:
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """A part of a section: a heading, sentences, lists of words, drawings and tables."""
 
     title: str
     texts: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PageTable, ...] = ()
     words: tuple[str, ...] = ()
 
 
@@ -68,16 +68,16 @@ class Section:
     proof: tuple[str, ...]
     highlights: tuple[Highlight, ...]
     warnings: tuple[Warn, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
     #: Kind, algorithm, value, bound and gap, for the comparison of several documents.
     glance: tuple[str, ...]
 
 
-def fingerprints(inputs: Sequence[InputFile]) -> Table:
+def fingerprints(inputs: Sequence[InputFile]) -> PageTable:
     """Return the inputs of a document with their fingerprints."""
     rows = tuple((item.role, item.path or "(in memory)", item.sha256) for item in inputs)
     columns = (("input", False), ("file", False), ("fingerprint (SHA-256)", False))
-    return Table("Inputs and their fingerprints", columns, rows)
+    return PageTable("Inputs and their fingerprints", columns, rows)
 
 
 _UNITS: Mapping[str, Unit] = {"share": "share", "probability": "share", "s": "seconds", "bytes": "bytes"}

@@ -1,4 +1,4 @@
-"""Drawings as plain shapes: a template writes them as SVG, :mod:`ftplan.reports.raster` paints them as PNG."""
+"""Drawings as plain shapes: a template writes them as SVG, :mod:`ftplan.reports.plot_file` paints them as PNG."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ftplan.reports.palette import LETTERINGS
-from ftplan.reports.tables import Table
+from ftplan.reports.tables import PageTable
 
 #: Width in pixels of what is drawn for a desk and for a phone.
 WIDE, NARROW = 940.0, 326.0
@@ -104,7 +104,7 @@ class Figure:
     wide: Drawing
     narrow: Drawing
     key: tuple[tuple[str, str, str], ...] = ()
-    table: Table | None = None
+    table: PageTable | None = None
 
 
 def figure(
@@ -113,7 +113,7 @@ def figure(
     draw: Callable[[float], Drawing],
     *,
     key: tuple[tuple[str, str, str], ...] = (),
-    table: Table | None = None,
+    table: PageTable | None = None,
 ) -> Figure:
     """Return a figure from a function that draws it at a width."""
     return Figure(title, description, draw(WIDE), draw(NARROW), key, table)

@@ -8,12 +8,12 @@ from typing import Any
 from ftplan.model.metric_names import metrics_of
 from ftplan.model.plan import InputFile, Warn
 from ftplan.reports.charts import Bar, bars
-from ftplan.reports.document import OtherDocument, Part, Section, fingerprints, measured
+from ftplan.reports.document import OtherDocument, PagePart, Section, fingerprints, measured
 from ftplan.reports.drawing import figure
 from ftplan.reports.numbers import count, label, quantity
 from ftplan.reports.plan_figures import Highlight
 from ftplan.reports.proof import Badge
-from ftplan.reports.tables import Table
+from ftplan.reports.tables import PageTable
 
 
 def _shown(metric: Mapping[str, Any]) -> str:
@@ -37,12 +37,12 @@ def evaluation_section(given: OtherDocument) -> Section:
         for m in metrics
     ]
     columns = (("metric", False), ("value", True), ("better", False), ("what it means", False))
-    parts = [Part("Scores", tables=(Table("All metrics", columns, tuple(rows)),))]
+    parts = [PagePart("Scores", tables=(PageTable("All metrics", columns, tuple(rows)),))]
     if scenarios:
         parts.append(_scenarios(scenarios))
     listed = tuple(document.get("inputs") or [])
     inputs = [InputFile(i["role"], i.get("path"), i["sha256"]) for i in listed]
-    parts.append(Part("What was assumed", tables=(fingerprints(inputs),) if inputs else ()))
+    parts.append(PagePart("What was assumed", tables=(fingerprints(inputs),) if inputs else ()))
     return Section(
         title=f"Evaluation of a {words}",
         name=given.name,
@@ -61,7 +61,7 @@ def _first_metrics(metrics: Sequence[Mapping[str, Any]]) -> Iterable[str]:
     return (f"{label(first['name'])} {_shown(first)}" if first else "–", "–", "–")
 
 
-def _scenarios(scenarios: Sequence[Mapping[str, Any]]) -> Part:
+def _scenarios(scenarios: Sequence[Mapping[str, Any]]) -> PagePart:
     """Return the metrics that differ between scenarios, and the first of them as bars."""
     values = [{m["name"]: m for m in scenario["metrics"]} for scenario in scenarios]
     names = [name for name in values[0] if any(one.get(name) != values[0][name] for one in values)]
@@ -82,4 +82,4 @@ def _scenarios(scenarios: Sequence[Mapping[str, Any]]) -> Part:
         said = f"{label(names[0]).capitalize()} in each scenario."
         drawn = [figure("Scenario by scenario", said, lambda w: bars(shown_bars, w))] if len(shown_bars) > 1 else []
     note = "" if names else "All metrics are the same in each of them."
-    return Part("Scenarios", figures=tuple(drawn), tables=(Table("Each scenario", columns, rows, note),))
+    return PagePart("Scenarios", figures=tuple(drawn), tables=(PageTable("Each scenario", columns, rows, note),))

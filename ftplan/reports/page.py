@@ -13,7 +13,7 @@ from ftplan.reports.evaluation_section import evaluation_section
 from ftplan.reports.numbers import count
 from ftplan.reports.palette import DARK, LETTERINGS, LIGHT, SHAPES
 from ftplan.reports.plan_section import plan_section
-from ftplan.reports.tables import Table
+from ftplan.reports.tables import PageTable
 from ftplan.reports.what_if_section import what_if_section
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ def _section(document: PlanDocument | OtherDocument, max_tasks: int) -> Section:
 _SECTIONS = {"ftplan/evaluation": evaluation_section, "ftplan/what-if-result": what_if_section}
 
 
-def _glance(sections: Sequence[Section]) -> Table:
+def _glance(sections: Sequence[Section]) -> PageTable:
     """Return the documents side by side."""
     headings = ("document", "kind", "made by", "value", "proven bound", "gap", "warnings")
     rows = tuple((s.name, *s.glance, f"{len(s.warnings):,}" if s.warnings else "none") for s in sections)
     numeric = (False, False, False, False, True, True, True)
-    return Table("All documents side by side", tuple(zip(headings, numeric, strict=True)), rows)
+    return PageTable("All documents side by side", tuple(zip(headings, numeric, strict=True)), rows)
 
 
 def svg(drawn: Figure) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ftplan.model.kinds import row
 from ftplan.model.plan import Plan
 from ftplan.reports import plan_figures as kinds
-from ftplan.reports.document import Part, PlanDocument, Section, fingerprints
+from ftplan.reports.document import PagePart, PlanDocument, Section, fingerprints
 from ftplan.reports.numbers import count, label, shown
 from ftplan.reports.proof import badge, gap_of, proof, value_figure, value_of
-from ftplan.reports.tables import Table, body_tables, summary_tables, table
+from ftplan.reports.tables import PageTable, body_tables, summary_tables, table
 from ftplan.reports.topology_drawing import topology_figure
 
 
@@ -21,12 +21,14 @@ def plan_section(given: PlanDocument, max_tasks: int) -> Section:
     parts = [_goodness(plan, before)]
     if plan.plan is not None and given.topology is not None:
         states = kinds.states(plan, given.topology, given.cluster)
-        parts.append(Part("The plan on the topology", figures=(topology_figure(given.topology, states, max_tasks),)))
+        parts.append(
+            PagePart("The plan on the topology", figures=(topology_figure(given.topology, states, max_tasks),))
+        )
     drawn = tuple(kinds.figures(plan))
     if drawn:
-        parts.append(Part("In pictures", figures=drawn))
+        parts.append(PagePart("In pictures", figures=drawn))
     if plan.plan is not None:
-        parts.append(Part("In tables", tables=tuple(body_tables(plan.plan, _main_table(plan)))))
+        parts.append(PagePart("In tables", tables=tuple(body_tables(plan.plan, _main_table(plan)))))
     parts.append(_assumed(given))
     objective = plan.objective
     glance = ["–", "–", "–"]
@@ -62,10 +64,10 @@ def _plainly(plan: Plan) -> tuple[str, ...]:
     return (f"The plan lists {count(len(listed), 'row')} of {label(main)}.",) if isinstance(listed, list) else ()
 
 
-def _goodness(plan: Plan, before: str) -> Part:
+def _goodness(plan: Plan, before: str) -> PagePart:
     drawn = value_figure(plan, before)
     first = plan.objective.name.replace("-", "_") if plan.objective is not None else ""
-    return Part(
+    return PagePart(
         "How good it is" if plan.plan is not None else "What is known",
         texts=tuple(proof(plan)[1:]) if plan.plan is not None else (),
         figures=(drawn,) if drawn is not None else (),
@@ -73,7 +75,7 @@ def _goodness(plan: Plan, before: str) -> Part:
     )
 
 
-def _assumed(given: PlanDocument) -> Part:
+def _assumed(given: PlanDocument) -> PagePart:
     """Return inputs, options and rules of a plan."""
     plan = given.plan
     tables = [fingerprints(plan.inputs)] if plan.inputs else []
@@ -100,12 +102,12 @@ def _assumed(given: PlanDocument) -> Part:
         tables += [table(caption, headings[:told], [row[:told] for row in rows])] if rows else []
     if usual:
         made = table("Options left at their defaults", headings, usual)
-        tables.append(Table(made.caption, made.columns, made.rows, made.note, folded=True))
+        tables.append(PageTable(made.caption, made.columns, made.rows, made.note, folded=True))
     by = f"Planned by {plan.algorithm or 'hand'}"
     by += f" of ftplan {plan.tool_version}." if plan.tool_version else "."
     rules = "It keeps these rules; ftplan verify holds it to them:" if plan.plan is not None else "It had to keep:"
     rules = rules if plan.rules else "The plan names no rules."
-    return Part("What was assumed", texts=(by, rules), tables=tuple(tables), words=tuple(plan.rules or ()))
+    return PagePart("What was assumed", texts=(by, rules), tables=tuple(tables), words=tuple(plan.rules or ()))
 
 
 def _option(key: str) -> str:

@@ -17,7 +17,7 @@ Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table: its caption, columns as (heading, whether it holds numbers), rows of texts, and a note below.
 
     The first column names the rows. ``folded`` tables are shown on request.
@@ -30,7 +30,9 @@ class Table:
     folded: bool = False
 
 
-def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Any]], *, names: Sequence[str] = ()) -> Table:
+def table(
+    caption: str, headings: Sequence[str], rows: Iterable[Sequence[Any]], *, names: Sequence[str] = ()
+) -> PageTable:
     """Return a table of values.
 
     Parameters
@@ -47,10 +49,10 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[Any]], 
     note = f"The first {ROWS:,} of {len(listed):,}; the file has all." if len(listed) > ROWS else ""
     texts = tuple(tuple(shown(f, v) for f, v in zip(fields, row, strict=True)) for row in listed[:ROWS])
     columns = tuple(zip(headings, numeric, strict=True))
-    return Table(caption, columns, texts, note, len(listed) > FOLDED)
+    return PageTable(caption, columns, texts, note, len(listed) > FOLDED)
 
 
-def records(caption: str, items: Sequence[Record]) -> Table:
+def records(caption: str, items: Sequence[Record]) -> PageTable:
     """Return a table of records, a row each; an operator and a number are one name, lists are counted and begun."""
     items = [item for item in items if isinstance(item, Mapping)]
     keys = list(dict.fromkeys(key for item in items[:ROWS] for key in item if key not in ("operator", "index")))
@@ -109,13 +111,13 @@ def _simple(value: Any) -> Any:
     return value
 
 
-def facts(caption: str, values: Record) -> Table:
+def facts(caption: str, values: Record) -> PageTable:
     """Return a table of two columns: what is known, and its value."""
     rows = tuple((label(key), shown(key, value)) for key, value in values.items())
-    return Table(caption, (("what", False), ("value", False)), rows, folded=len(rows) > FOLDED)
+    return PageTable(caption, (("what", False), ("value", False)), rows, folded=len(rows) > FOLDED)
 
 
-def comparison(caption: str, columns: Mapping[str, Record], first: str = "") -> Table:
+def comparison(caption: str, columns: Mapping[str, Record], first: str = "") -> PageTable:
     """Return the numbers of several records side by side, a row for each field that any of them has, *first* first."""
     listed = (
         key for figures in columns.values() for key, value in figures.items() if is_number(value) or value is None
@@ -132,7 +134,7 @@ def comparison(caption: str, columns: Mapping[str, Record], first: str = "") -> 
         if is_number(figures.get(key))
     ]
     note = f"{'; '.join(drawn).capitalize()}." if drawn else ""
-    return Table(caption, (("figure", False), *((name, True) for name in columns)), rows, note)
+    return PageTable(caption, (("figure", False), *((name, True) for name in columns)), rows, note)
 
 
 #: Fields that say how many draws a mean is of.
@@ -149,7 +151,7 @@ _COLUMNS = {
 }
 
 
-def summary_tables(summary: Record, before: str = "before", first: str = "") -> list[Table]:
+def summary_tables(summary: Record, before: str = "before", first: str = "") -> list[PageTable]:
     """Return the tables of a plan's summary: its figures beside others, each nested record, and what is left.
 
     Parameters
@@ -166,7 +168,7 @@ def summary_tables(summary: Record, before: str = "before", first: str = "") -> 
         beside |= {text: figures for text, figures in named.items() if text != before}
     if "before" in beside:
         beside = {before if text == "before" else text: figures for text, figures in beside.items()}
-    made: list[Table] = []
+    made: list[PageTable] = []
     if beside:
         made.append(comparison("Figures of this plan beside others", beside, first))
         nested = dict.fromkeys(k for figures in beside.values() for k, v in figures.items() if isinstance(v, Mapping))
@@ -201,12 +203,12 @@ def _drawn(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], list)
 
 
-def _nested(caption: str, inner: Mapping[str, Record], others: Record) -> Table:
+def _nested(caption: str, inner: Mapping[str, Record], others: Record) -> PageTable:
     """Return records of one record as rows, their fields as columns, and the *others* as a note."""
     keys = list(dict.fromkeys(key for record in inner.values() for key in record))
     rows = tuple((label(name), *(shown(name, record.get(key)) for key in keys)) for name, record in inner.items())
     note = "; ".join(f"{label(key)}: {shown(key, value)}" for key, value in others.items())
-    return Table(
+    return PageTable(
         caption,
         (("figure", False), *((label(key), True) for key in keys)),
         rows,
@@ -218,7 +220,7 @@ def _title(key: str) -> str:
     return label(key).capitalize()
 
 
-def _counted(caption: str, items: Sequence[Record]) -> Table:
+def _counted(caption: str, items: Sequence[Record]) -> PageTable:
     return records(f"{caption} ({count(len(items), 'row')})", items)
 
 
@@ -237,7 +239,7 @@ def _within(of: str, items: Sequence[Record]) -> list[tuple[str, list[Record]]]:
     return nested
 
 
-def body_tables(body: Record, main: str) -> list[Table]:
+def body_tables(body: Record, main: str) -> list[PageTable]:
     """Return a table for each list of records in a plan's body, the *main* one first, and one for what is no list."""
     lists = {k: records_in(v) for k, v in body.items() if records_in(v)}
     order = [key for key in (main, *sorted(lists)) if key in lists]
@@ -252,7 +254,7 @@ def body_tables(body: Record, main: str) -> list[Table]:
     return [*made, *([facts("Beside these", plain)] if plain else [])]
 
 
-def _parts(caption: str, record: Record, deep: int = 0) -> list[Table]:
+def _parts(caption: str, record: Record, deep: int = 0) -> list[PageTable]:
     """Return a table of a record's plain fields, and one for each list of records and each record in it."""
     lists = {key: records_in(value) for key, value in record.items() if records_in(value)}
     inner = {key: value for key, value in record.items() if isinstance(value, Mapping) and value}

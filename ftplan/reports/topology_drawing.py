@@ -9,7 +9,7 @@ from ftplan.model.topology import Operator, Topology
 from ftplan.reports.drawing import NARROW, WIDE, Drawing, Figure, Line, Point, Rect, Shape, Text, fitted, text_width
 from ftplan.reports.layers import Layered, layered
 from ftplan.reports.numbers import count, number, size
-from ftplan.reports.states import LIVE, State, States, counts, key, state_table
+from ftplan.reports.plan_figures import LIVE, DrawnState, States, counts, key, state_table
 
 CELL, GAP, PAD, HEAD = 17.0, 2.0, 8.0, 38.0
 #: Room for the streams between two columns.
@@ -236,7 +236,7 @@ def _strip(operator: Operator, box: Box, states: States) -> list[Shape]:
     return shapes
 
 
-def _lettering(state: State) -> str:
+def _lettering(state: DrawnState) -> str:
     return "down-mark" if state.style == "down-hatched" else "mark"
 
 

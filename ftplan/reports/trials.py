@@ -19,7 +19,7 @@ def picture() -> str:
     import matplotlib
 
     from ftplan.reports.drawing import Drawing, Rect, Text
-    from ftplan.reports.raster import png
+    from ftplan.reports.plot_file import png
 
     shapes = (Rect(0.0, 0.0, 40.0, 20.0, "box"), Text(2.0, 12.0, "ftplan"))
     if not png(Drawing(40.0, 20.0, shapes)).startswith(b"\x89PNG"):

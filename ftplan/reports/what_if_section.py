@@ -8,18 +8,18 @@ from typing import Any
 
 from ftplan.model.plan import Warn
 from ftplan.reports.charts import ROWS, Axis, Bar, bars, lines
-from ftplan.reports.document import WEIGHTED, OtherDocument, Part, Section, measured
+from ftplan.reports.document import WEIGHTED, OtherDocument, PagePart, Section, measured
 from ftplan.reports.drawing import Drawing, Figure, figure
 from ftplan.reports.numbers import count, label, number, shown
 from ftplan.reports.plan_figures import Highlight
 from ftplan.reports.proof import Badge
-from ftplan.reports.sweep_plot import MOST_VALUES, Point, sweep_figure
-from ftplan.reports.tables import FOLDED, Table, facts
+from ftplan.reports.tables import FOLDED, PageTable, facts
+from ftplan.reports.what_if_plot import MOST_VALUES, PlottedCase, what_if_figure
 
 Row = Mapping[str, Any]
 
 
-class Result:
+class WhatIfDocument:
     """The document of a what-if result, with its columns by name."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
@@ -45,7 +45,7 @@ class Result:
 
 def what_if_section(given: OtherDocument) -> Section:
     """Return what is to say of the result of a what-if."""
-    result = Result(given.document)
+    result = WhatIfDocument(given.document)
     document, summary, measure = given.document, result.summary, result.measure
     missing = document.get("missing") or []
     warnings = [Warn("FAIL_UNDER", text) for text in document.get("unmet") or []]
@@ -66,15 +66,15 @@ def what_if_section(given: OtherDocument) -> Section:
         highlights=tuple(_highlights(result)),
         warnings=tuple(warnings),
         parts=(
-            Part("What the cases say together", figures=tuple(drawn), tables=tuple(_together(result))),
-            Part("Case by case", tables=(_cases(result),)),
-            Part("What was assumed", tables=(_assumed(result),)),
+            PagePart("What the cases say together", figures=tuple(drawn), tables=tuple(_together(result))),
+            PagePart("Case by case", tables=(_cases(result),)),
+            PagePart("What was assumed", tables=(_assumed(result),)),
         ),
         glance=("What if", kind, f"best {label(measure)} {value}" if measure else "–", "–", "–"),
     )
 
 
-def _lead(result: Result, kind: str) -> Sequence[str]:
+def _lead(result: WhatIfDocument, kind: str) -> Sequence[str]:
     summary, measure = result.summary, result.measure
     swept = ", ".join(label(name) for name in result.document.get("swept") or [])
     over = f" over {swept}" if swept else ""
@@ -86,7 +86,7 @@ def _lead(result: Result, kind: str) -> Sequence[str]:
     return said
 
 
-def _highlights(result: Result) -> Sequence[Highlight]:
+def _highlights(result: WhatIfDocument) -> Sequence[Highlight]:
     measure, listed = result.measure, []
     if not measure:
         return []
@@ -100,7 +100,7 @@ def _highlights(result: Result) -> Sequence[Highlight]:
     return listed
 
 
-def _together(result: Result) -> list[Table]:
+def _together(result: WhatIfDocument) -> list[PageTable]:
     """Return statuses and how each measure is spread."""
     names = ("min", "p10", "p25", "median", "p75", "p90", "max", "mean")
     rows = tuple(
@@ -108,10 +108,10 @@ def _together(result: Result) -> list[Table]:
         for q in result.summary.get("quantiles") or []
     )
     columns = (("measure", False), ("cases", True), *((_QUANTILES.get(name, name), True) for name in names))
-    made = [Table("How the measures are spread over the cases", columns, rows)] if rows else []
+    made = [PageTable("How the measures are spread over the cases", columns, rows)] if rows else []
     statuses = result.summary.get("statuses") or {}
     listed = tuple((name, f"{number_of:,}") for name, number_of in statuses.items())
-    return [*made, Table("Rows by status", (("status", False), ("rows", True)), listed)]
+    return [*made, PageTable("Rows by status", (("status", False), ("rows", True)), listed)]
 
 
 _QUANTILES = {"min": "least", "p10": "10 %", "p25": "25 %", "p75": "75 %", "p90": "90 %", "max": "most"}
@@ -119,7 +119,7 @@ _QUANTILES = {"min": "least", "p10": "10 %", "p25": "25 %", "p75": "75 %", "p90"
 _SELDOM = ("algorithm", "status", "sense", "warnings", "reason")
 
 
-def _cases(result: Result) -> Table:
+def _cases(result: WhatIfDocument) -> PageTable:
     """Return a row a case; columns that are empty, or the same in all rows, are left out."""
 
     def varies(name: str) -> bool:
@@ -130,7 +130,7 @@ def _cases(result: Result) -> Table:
     rows = tuple(tuple(result.shown(name, row.get(name)) for name in names) for row in result.rows[:500])
     note = f"The first 500 of {len(result.rows):,}; the file has all." if len(result.rows) > 500 else ""
     columns = tuple((_heading(name), result.numeric(name)) for name in names)
-    return Table(f"All cases ({count(len(result.rows), 'row')})", columns, rows, note, len(rows) > 4 * FOLDED)
+    return PageTable(f"All cases ({count(len(result.rows), 'row')})", columns, rows, note, len(rows) > 4 * FOLDED)
 
 
 def _heading(name: str) -> str:
@@ -139,12 +139,12 @@ def _heading(name: str) -> str:
     return label(name)
 
 
-def _assumed(result: Result) -> Table:
+def _assumed(result: WhatIfDocument) -> PageTable:
     names = ("command", "kind", "base", "fingerprint", "tool_version")
     return facts("The sweep", {name: result.document.get(name) for name in names})
 
 
-def _over(result: Result) -> Figure | None:
+def _over(result: WhatIfDocument) -> Figure | None:
     """Return the first measure over the swept fields that have several values; without any, a bar a case."""
     measure = result.measure
     if not measure or not result.numeric(measure):
@@ -153,7 +153,7 @@ def _over(result: Result) -> Figure | None:
     base = result.base.get(measure) if result.base is not None else None
     for names in (swept[:2], swept[:1]):
         points = [
-            Point(tuple(row[name] for name in names), float(row[measure]))
+            PlottedCase(tuple(row[name] for name in names), float(row[measure]))
             for row in result.cases
             if isinstance(row.get(measure), (int, float)) and all(row.get(name) is not None for name in names)
         ]
@@ -163,11 +163,11 @@ def _over(result: Result) -> Figure | None:
             and all(len(set(axis)) <= MOST_VALUES for axis in zip(*(p.at for p in points), strict=True))
         ):
             form = partial(result.shown, measure)
-            return sweep_figure(points, [label(name) for name in names], label(measure), base, form)
+            return what_if_figure(points, [label(name) for name in names], label(measure), base, form)
     return _bars(result, measure, base)
 
 
-def _bars(result: Result, measure: str, base: Any) -> Figure | None:
+def _bars(result: WhatIfDocument, measure: str, base: Any) -> Figure | None:
     """Return a measure of each case, the worst first."""
     valued = [row for row in result.cases if isinstance(row.get(measure), (int, float))]
     if not valued:
@@ -181,7 +181,7 @@ def _bars(result: Result, measure: str, base: Any) -> Figure | None:
     return figure(f"{name} by case", said, lambda width: bars(rows, width, limit))
 
 
-def _front(result: Result) -> Figure | None:
+def _front(result: WhatIfDocument) -> Figure | None:
     """Return the Pareto front of two measures among all cases, None where none was asked for."""
     pareto = result.summary.get("pareto")
     if not pareto or not pareto["cases"]:
@@ -212,4 +212,4 @@ def _front(result: Result) -> Figure | None:
         f"{count(len(best), 'case')} of {number(len(others))} that no other beats in one without losing in the other."
     )
     key = (("value", "", "on the front"), ("other", "", "another case"))
-    return figure("What no case beats twice", said, draw, key=key, table=Table("The front", columns, rows))
+    return figure("What no case beats twice", said, draw, key=key, table=PageTable("The front", columns, rows))

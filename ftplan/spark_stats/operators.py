@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ftplan.errors import FtplanError
-from ftplan.model.slugs import slug
+from ftplan.model.names import slug
 from ftplan.model.topology import Operator, Topology
 from ftplan.spark_stats.mapping import LogMapping
 

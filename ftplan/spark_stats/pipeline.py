@@ -13,9 +13,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.load_measures import Measure
 from ftplan.model.statistics import EPOCH, LogInput, Manifest
 from ftplan.model.topology import Topology
+from ftplan.model.units import Measure
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
 from ftplan.spark_stats.log_formats import engine_formats

@@ -1,39 +1,73 @@
-"""Axes: points by number, each with the values of its columns and what it changes."""
+"""Axes: points by number, each with the values of its columns and what it changes; and the columns of rows."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from ftplan.errors import FtplanError
-from ftplan.what_if.columns import Column, column_of, text_of
 from ftplan.what_if.delta import Delta
 from ftplan.what_if.draws import Entries, described
+
+ColumnType = Literal["text", "number", "whole", "flag"]
 
 #: Columns of draws: the number, and what failed.
 DRAW, FAILED = "draw", "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class RowColumn:
+    """A column of the rows: its type, which way is better (None: neither), and its unit."""
+
+    name: str
+    type: ColumnType
+    sense: Literal["min", "max"] | None = None
+    unit: str | None = None
+
+
+def column_of(name: str, values: Iterable[Any]) -> tuple[RowColumn, list[Any]]:
+    """Return the column of some values, None among them, and these as it holds them."""
+    listed = list(values)
+    some = [value for value in listed if value is not None]
+    if some and all(isinstance(value, bool) for value in some):
+        return RowColumn(name, "flag"), listed
+    if some and all(isinstance(value, int) and not isinstance(value, bool) for value in some):
+        return RowColumn(name, "whole"), listed
+    if some and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in some):
+        return RowColumn(name, "number"), [None if value is None else float(value) for value in listed]
+    return RowColumn(name, "text"), [None if value is None else text_of(value) for value in listed]
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text: numbers in at most 12 digits, lists and mappings as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return json.dumps(value, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AxisPoint:
     """Values of columns, and what is changed for them."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     delta: Delta = field(default_factory=Delta)
 
-    def then(self, other: Point) -> Point:
+    def then(self, other: AxisPoint) -> AxisPoint:
         """Return two points as one."""
-        return Point({**self.values, **other.values}, self.delta.then(other.delta))
+        return AxisPoint({**self.values, **other.values}, self.delta.then(other.delta))
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class CaseAxis:
     """So many points. The first ``swept`` of the columns tell them apart, further ones say more of each."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[RowColumn, ...]
     count: int
-    point: Callable[[int], Point]
+    point: Callable[[int], AxisPoint]
     swept: int = 1
 
     def label(self, number: int) -> str:
@@ -44,9 +78,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    points: tuple[Point, ...]
+    points: tuple[AxisPoint, ...]
 
-    def __call__(self, number: int) -> Point:
+    def __call__(self, number: int) -> AxisPoint:
         return self.points[number]
 
 
@@ -54,60 +88,60 @@ class _Listed:
 class _Drawn:
     draw: Callable[[int], Entries]
 
-    def __call__(self, number: int) -> Point:
+    def __call__(self, number: int) -> AxisPoint:
         entries = self.draw(number)
-        return Point({DRAW: number, FAILED: described(entries)}, Delta(failures=entries))
+        return AxisPoint({DRAW: number, FAILED: described(entries)}, Delta(failures=entries))
 
 
 @dataclass(frozen=True, slots=True)
 class _Seeded:
     first: int
 
-    def __call__(self, number: int) -> Point:
-        return Point({"seed": self.first + number}, Delta(options={"seed": self.first + number}))
+    def __call__(self, number: int) -> AxisPoint:
+        return AxisPoint({"seed": self.first + number}, Delta(options={"seed": self.first + number}))
 
 
 @dataclass(frozen=True, slots=True)
 class _Renamed:
-    point: Callable[[int], Point]
+    point: Callable[[int], AxisPoint]
     old: str
     new: str
 
-    def __call__(self, number: int) -> Point:
+    def __call__(self, number: int) -> AxisPoint:
         point = self.point(number)
         return replace(point, values={self.new if k == self.old else k: v for k, v in point.values.items()})
 
 
 @dataclass(frozen=True, slots=True)
 class _InStep:
-    axes: tuple[Axis, ...]
+    axes: tuple[CaseAxis, ...]
 
-    def __call__(self, number: int) -> Point:
-        point = Point()
+    def __call__(self, number: int) -> AxisPoint:
+        point = AxisPoint()
         for axis in self.axes:
             point = point.then(axis.point(number))
         return point
 
 
-def listed(name: str, points: Iterable[tuple[Any, Delta]]) -> Axis:
+def listed(name: str, points: Iterable[tuple[Any, Delta]]) -> CaseAxis:
     """Return an axis of listed values, each with what it changes."""
     pairs = list(points)
     column, values = column_of(name, [value for value, _ in pairs])
-    made = tuple(Point({name: value}, delta) for value, (_, delta) in zip(values, pairs, strict=True))
-    return Axis((column,), len(made), _Listed(made))
+    made = tuple(AxisPoint({name: value}, delta) for value, (_, delta) in zip(values, pairs, strict=True))
+    return CaseAxis((column,), len(made), _Listed(made))
 
 
-def drawn(draw: Callable[[int], Entries], count: int) -> Axis:
+def drawn(draw: Callable[[int], Entries], count: int) -> CaseAxis:
     """Return an axis of drawn failures."""
-    return Axis((Column(DRAW, "whole"), Column(FAILED, "text")), count, _Drawn(draw))
+    return CaseAxis((RowColumn(DRAW, "whole"), RowColumn(FAILED, "text")), count, _Drawn(draw))
 
 
-def seeded(first: int, count: int) -> Axis:
+def seeded(first: int, count: int) -> CaseAxis:
     """Return an axis of consecutive seeds."""
-    return Axis((Column("seed", "whole"),), count, _Seeded(first))
+    return CaseAxis((RowColumn("seed", "whole"),), count, _Seeded(first))
 
 
-def in_step(axes: Sequence[Axis], name: str | None, taken: Collection[str]) -> Axis:
+def in_step(axes: Sequence[CaseAxis], name: str | None, taken: Collection[str]) -> CaseAxis:
     """Return axes that vary together as one, whose first column is called *name*.
 
     Raises
@@ -133,7 +167,7 @@ def in_step(axes: Sequence[Axis], name: str | None, taken: Collection[str]) -> A
         raise FtplanError(f"{first.columns[0].name}: lists nothing")
     swept = [column for axis in axes for column in axis.columns[: axis.swept]]
     columns = (*swept, *(column for axis in axes for column in axis.columns[axis.swept :]))
-    made = first if not others else Axis(columns, first.count, _InStep(tuple(axes)), len(swept))
+    made = first if not others else CaseAxis(columns, first.count, _InStep(tuple(axes)), len(swept))
     if all(isinstance(axis.point, (_Listed, _Renamed)) for axis in axes):
         seen: dict[str, int] = {}
         for i in range(made.count):

@@ -1,4 +1,4 @@
-"""The cases of a sweep: what each changes, its answer, and its row."""
+"""The cases of a what-if file: what each changes, its answer, and its row."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from ftplan.model.plan import Plan, Warn, canonical_number
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Evaluation
 from ftplan.planners.comparisons import PARTS, without_comparisons
-from ftplan.what_if.axes import Axis, Point
-from ftplan.what_if.columns import Column
+from ftplan.what_if.axes import AxisPoint, CaseAxis, RowColumn
 from ftplan.what_if.delta import Delta
 from ftplan.what_if.edits import edited
 from ftplan.what_if.inputs import Inputs, Problems
 from ftplan.what_if.measures import Measure, metrics_in
-from ftplan.what_if.question import Question
+from ftplan.what_if.question import CaseQuestion
 
 #: Status of a case that could not be answered, and of one whose plan was evaluated.
 ERROR, EVALUATED = "error", "evaluated"
@@ -36,7 +35,7 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class WhatIfCases:
     """A question and its cases; all files are read. It can be pickled.
 
     Attributes
@@ -49,7 +48,7 @@ class Sweep:
     swept
         The columns that tell the cases of the grid apart.
     fingerprint
-        SHA-256 of the what-if document, all inputs and the tool's version: equal sweeps have equal rows.
+        SHA-256 of the what-if document, all inputs and the tool's version: equal fingerprints, equal rows.
     warnings
         What deserves a second look in the what-if file.
     inputs
@@ -61,14 +60,14 @@ class Sweep:
     """
 
     name: str
-    question: Question
+    question: CaseQuestion
     measured: tuple[Measure, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[RowColumn, ...]
     swept: tuple[str, ...]
     fingerprint: str
     inputs: Mapping[str, Inputs]
     listed: tuple[tuple[str, Delta], ...] = ()
-    axes: tuple[Axis, ...] = ()
+    axes: tuple[CaseAxis, ...] = ()
     warnings: tuple[Warn, ...] = ()
     problems: Problems = field(default_factory=Problems)
 
@@ -96,16 +95,16 @@ class Sweep:
         name, point = self._point(number)
         return Case(name, dict(point.values), point.delta.described())
 
-    def _point(self, number: int) -> tuple[str, Point]:
+    def _point(self, number: int) -> tuple[str, AxisPoint]:
         """Return the id of a case, and its point."""
         if not 0 <= number < len(self):
             raise IndexError(f"case {number} of {len(self)}")
         if number == 0:
-            return BASE, Point()
+            return BASE, AxisPoint()
         if number <= len(self.listed):
             name, delta = self.listed[number - 1]
-            return name, Point({}, delta)
-        rest, labels, point = number - 1 - len(self.listed), [], Point()
+            return name, AxisPoint({}, delta)
+        rest, labels, point = number - 1 - len(self.listed), [], AxisPoint()
         numbers = []
         for axis in reversed(self.axes):
             rest, k = divmod(rest, axis.count)
@@ -205,7 +204,7 @@ class Sweep:
         return changed
 
 
-def points_of(axes: tuple[Axis, ...]) -> int:
+def points_of(axes: tuple[CaseAxis, ...]) -> int:
     """Return the number of points of a grid; of no axes there are none."""
     count = 1 if axes else 0
     for axis in axes:

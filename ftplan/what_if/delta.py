@@ -16,7 +16,7 @@ Input = Document | Loaded[StatsTables]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FieldChange:
     """A field of what a selector names gets a value, or is multiplied by it."""
 
     selector: str
@@ -36,8 +36,8 @@ class Delta:
     plan: Document | None = None
     remove: tuple[str, ...] = ()
     add: tuple[AddModel, ...] = ()
-    set: tuple[Change, ...] = ()
-    scale: tuple[Change, ...] = ()
+    set: tuple[FieldChange, ...] = ()
+    scale: tuple[FieldChange, ...] = ()
     traffic: tuple[TrafficModel, ...] = ()
     failures: tuple[Any, ...] | None = None
     fail: tuple[str, ...] | None = None
@@ -89,7 +89,7 @@ def _name(value: Any) -> Any:
     return value.name if isinstance(value, Document) else value
 
 
-def _by_selector(changes: tuple[Change, ...]) -> dict[str, dict[str, Any]]:
+def _by_selector(changes: tuple[FieldChange, ...]) -> dict[str, dict[str, Any]]:
     said: dict[str, dict[str, Any]] = {}
     for change in changes:
         said.setdefault(change.selector, {})[change.field] = change.value

@@ -14,11 +14,10 @@ from ftplan.io.topology_model import OperatorModel
 from ftplan.io.validation import default_of, require_field
 from ftplan.io.what_if_cases import AddModel
 from ftplan.model.names import natural_key, parse_selector
-from ftplan.what_if.delta import Change, Delta
+from ftplan.what_if.delta import Delta, FieldChange
+from ftplan.what_if.document_edits import fitted_placement, placement_without, scaled_stats, scaled_topology
 from ftplan.what_if.inputs import Inputs
 from ftplan.what_if.named_parts import PARTS, Entry, matching, put, require_selector, times
-from ftplan.what_if.placement_edits import fitted_placement, placement_without
-from ftplan.what_if.traffic import scaled_stats, scaled_topology
 
 
 def edited(inputs: Inputs, delta: Delta) -> Inputs:
@@ -163,7 +162,7 @@ class _Edit:
             self.values["failure"] = {"format": FAILURE, "format_version": "1.0"}
         self.entries("failure", "fail").extend(entries)
 
-    def change(self, change: Change, verb: str, changed: Callable[[Any, Any], Any]) -> None:
+    def change(self, change: FieldChange, verb: str, changed: Callable[[Any, Any], Any]) -> None:
         """Give a field of all that a selector names the value that *changed* makes of the old and the change's."""
         place = f"{verb}: {change.selector}"
         try:
@@ -186,7 +185,7 @@ class _Edit:
             for entry in self._named(change.selector, verb):
                 put(entry, change, place, PARTS[kind].model, changed)
 
-    def _change_task(self, change: Change, place: str, changed: Callable[[Any, Any], Any]) -> None:
+    def _change_task(self, change: FieldChange, place: str, changed: Callable[[Any, Any], Any]) -> None:
         selector = parse_selector(change.selector)
         entry = self._named(f"operator:{selector.name}", place.partition(":")[0])[0]
         tasks = entry.get("parallelism", 1)

@@ -12,16 +12,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ftplan
 from ftplan.processes import cores
 from ftplan.spark_stats.choice import Engine
 from ftplan.spark_stats.session import Session, open_session
-from ftplan.what_if.outcome import Outcome, outcome_of
+from ftplan.what_if.outcome import CaseOutcome, outcome_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ftplan.what_if.sweep import Sweep
+    from ftplan.what_if.cases import WhatIfCases
 
 #: Seconds that a wave of cases shall take: rows are kept after each, and executors wait at its end for the last case.
 WAVE_S = 20.0
@@ -29,22 +28,22 @@ WAVE_S = 20.0
 FIRST, PARTS = 2, 4
 SCHEMA = "number bigint, row string, stopped boolean, plan string"
 
-#: The sweep that this process of an executor has unpacked, by its digest.
-_UNPACKED: dict[str, tuple[Sweep, bool]] = {}
+#: The cases that this process of an executor has unpacked, by their digest.
+_UNPACKED: dict[str, tuple[WhatIfCases, bool]] = {}
 
 
 def on_executors(
-    sweep: Sweep,
+    cases: WhatIfCases,
     numbers: Sequence[int],
     *,
     engine: Engine = "auto",
     master: str | None = None,
     with_plans: bool = False,
     ends: float | None = None,
-) -> Iterator[list[Outcome]]:
+) -> Iterator[list[CaseOutcome]]:
     """Yield the outcomes of cases, wave by wave, carried out by the executors of Spark, Spark Connect or Sail.
 
-    The sweep goes along by value, and to other machines so does ftplan's own code; what ftplan depends on has to be
+    The cases go along by value, and to other machines so does ftplan's own code; what ftplan depends on has to be
     installed there.
 
     Parameters
@@ -59,7 +58,7 @@ def on_executors(
     FtplanError
         If the engine does not start.
     """
-    packed = pickle.dumps((sweep, with_plans), protocol=pickle.HIGHEST_PROTOCOL)
+    packed = pickle.dumps((cases, with_plans), protocol=pickle.HIGHEST_PROTOCOL)
     with open_session(engine, master) as session, _code_shipped(session):
         slots = _slots(session)
         left, many = list(numbers), FIRST * slots
@@ -68,7 +67,9 @@ def on_executors(
             began = time.monotonic()
             frame = session.spark.range(0, len(wave), 1, min(len(wave), PARTS * slots))
             table = frame.mapInArrow(_task(packed, tuple(wave)), SCHEMA).toArrow()
-            yield [Outcome(*values) for values in zip(*(column.to_pylist() for column in table.columns), strict=True)]
+            yield [
+                CaseOutcome(*values) for values in zip(*(column.to_pylist() for column in table.columns), strict=True)
+            ]
             took = max(time.monotonic() - began, 1e-3)
             may_take = WAVE_S if ends is None else min(WAVE_S, 0.5 * max(0.0, ends - time.monotonic()))
             many = max(FIRST * slots, min(4 * many, int(len(wave) * may_take / took)))
@@ -90,7 +91,7 @@ def _code_shipped(session: Session) -> Iterator[None]:
     if local:
         yield
         return
-    package = Path(ftplan.__file__).parent
+    package = Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory(prefix="ftplan-") as folder:
         archive = Path(folder) / "ftplan.zip"
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
@@ -122,10 +123,10 @@ def outcomes_of(
     if digest not in _UNPACKED:
         _UNPACKED.clear()
         _UNPACKED[digest] = pickle.loads(packed)
-    sweep, with_plans = _UNPACKED[digest]
+    cases, with_plans = _UNPACKED[digest]
     columns = {"number": pa.int64(), "row": pa.string(), "stopped": pa.bool_(), "plan": pa.string()}
     schema = pa.schema(list(columns.items()))
     for batch in batches:
         for place in batch.column(0).to_pylist():
-            outcome = outcome_of(sweep, wave[place], with_plans)
+            outcome = outcome_of(cases, wave[place], with_plans)
             yield pa.RecordBatch.from_pylist([outcome._asdict()], schema=schema)

@@ -23,13 +23,12 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.names import natural_key
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.what_if.axes import Axis, drawn, in_step, listed, seeded
-from ftplan.what_if.columns import text_of
-from ftplan.what_if.delta import Change, Delta
+from ftplan.what_if.axes import CaseAxis, drawn, in_step, listed, seeded, text_of
+from ftplan.what_if.delta import Delta, FieldChange
 from ftplan.what_if.draws import BurstDraws, Entries, ProbableDraws, bursts_of
 from ftplan.what_if.inputs import Reader
 from ftplan.what_if.named_parts import require_selector
-from ftplan.what_if.question import Question
+from ftplan.what_if.question import CaseQuestion
 
 ROLES = ("topology", "cluster", "stats", "failure")
 
@@ -47,7 +46,7 @@ class Expansion:
         The command: whose options, whether it evaluates a plan.
     """
 
-    def __init__(self, reader: Reader, problem: Problem, question: Question) -> None:
+    def __init__(self, reader: Reader, problem: Problem, question: CaseQuestion) -> None:
         self._reader, self._problem, self._question = reader, problem, question
         self.fingerprints: list[str] = []  # of the failure logs that were read
         self.plans: list[Document] = []  # that are evaluated in some case
@@ -77,7 +76,7 @@ class Expansion:
             options=self._taken(given),
         )
 
-    def axis(self, axis: AxisModel, taken: Collection[str]) -> Axis:
+    def axis(self, axis: AxisModel, taken: Collection[str]) -> CaseAxis:
         """Return what varies along an axis; *taken* are names of columns that are there.
 
         Raises
@@ -87,7 +86,7 @@ class Expansion:
         """
         return in_step([*self._of_files(axis), *self._of_changes(axis), *self._of_run(axis, taken)], axis.name, taken)
 
-    def _of_files(self, axis: AxisModel) -> Iterator[Axis]:
+    def _of_files(self, axis: AxisModel) -> Iterator[CaseAxis]:
         if axis.cases is not None:
             if axis.name is None:
                 raise FtplanError("name: is missing: what is the column of the cases called?")
@@ -98,17 +97,17 @@ class Expansion:
         if axis.plan is not None:
             yield listed("plan", [(_shown(source), Delta(plan=self._plan(source))) for source in axis.plan])
 
-    def _of_changes(self, axis: AxisModel) -> Iterator[Axis]:
+    def _of_changes(self, axis: AxisModel) -> Iterator[CaseAxis]:
         if axis.remove is not None:
             yield listed("remove", [(_names(some), Delta(remove=some)) for some in self._alternatives(axis.remove)])
         if (added := axis.add) is not None:
             each = [AddModel(node=added.node, id=added.id, zones=added.zones, count=count) for count in added.count]
             yield listed("added", [(item.count, Delta(add=(item,))) for item in each])
         for change in _changes(axis.set, "set"):
-            varied = [(v, Delta(set=(Change(change.selector, change.field, v),))) for v in change.value]
+            varied = [(v, Delta(set=(FieldChange(change.selector, change.field, v),))) for v in change.value]
             yield listed(f"{change.selector}.{change.field}", varied)
         for change in _changes(axis.scale, "scale"):
-            varied = [(v, Delta(scale=(Change(change.selector, change.field, v),))) for v in change.value]
+            varied = [(v, Delta(scale=(FieldChange(change.selector, change.field, v),))) for v in change.value]
             yield listed(f"{change.selector}.{change.field} factor", varied)
         if axis.traffic is not None:
             factors = [_traffic(item) for item in axis.traffic]
@@ -116,7 +115,7 @@ class Expansion:
             shown = [item.factor if alike or item.cpu else f"{text_of(item.factor)}, same cpu" for item in factors]
             yield listed("traffic", [(text, Delta(traffic=(f,))) for text, f in zip(shown, factors, strict=True)])
 
-    def _of_run(self, axis: AxisModel, taken: Collection[str]) -> Iterator[Axis]:
+    def _of_run(self, axis: AxisModel, taken: Collection[str]) -> Iterator[CaseAxis]:
         if axis.failures is not None:
             yield drawn(self._draws(axis.failures), axis.failures.draws)
         if axis.fail is not None:
@@ -230,11 +229,11 @@ def _traffic(given: float | TrafficModel) -> TrafficModel:
     return given if isinstance(given, TrafficModel) else TrafficModel(factor=given, cpu=True)
 
 
-def _changes(given: Mapping[str, Mapping[str, Any]] | None, key: str) -> Iterator[Change]:
+def _changes(given: Mapping[str, Mapping[str, Any]] | None, key: str) -> Iterator[FieldChange]:
     for selector, fields in (given or {}).items():
         for name, value in fields.items():
             try:
                 require_selector(selector, name)
             except FtplanError as error:
                 raise FtplanError(f"{key}: {selector}: {error}") from None
-            yield Change(selector, name, value)
+            yield FieldChange(selector, name, value)

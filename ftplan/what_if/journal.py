@@ -1,6 +1,6 @@
-"""The journal of a sweep: each row that is done, on a line of its own beside the output, until the output is there.
+"""The journal of what-if cases: each row that is done is a line of its own beside the output, until that is there.
 
-A sweep that was killed goes on from its journal. A line is there whole or not at all: what a killed process left half
+A run that was killed goes on from its journal. A line is there whole or not at all: what a killed process left half
 written at the end is cut off when the journal is opened again.
 """
 
@@ -16,7 +16,7 @@ from typing import IO, Any
 from ftplan.errors import FtplanError, OutputError
 from ftplan.io.documents import display_name
 from ftplan.version import __version__
-from ftplan.what_if.outcome import Outcome
+from ftplan.what_if.outcome import CaseOutcome
 
 FORMAT = "ftplan/what-if-journal"
 
@@ -27,7 +27,7 @@ def journal_path(output: str | os.PathLike[str]) -> Path:
 
 
 class Journal:
-    """The rows of a sweep that are done, open for more; one process at a time has it open.
+    """The rows that are done, open for more; one process at a time has it open.
 
     Attributes
     ----------
@@ -36,16 +36,16 @@ class Journal:
     """
 
     def __init__(self, path: Path, fingerprint: str, cases: int, *, restart: bool = False) -> None:
-        """Open the journal of a sweep, or begin one; *restart* forgets what is done.
+        """Open the journal of a run, or begin one; *restart* forgets what is done.
 
         Raises
         ------
         FtplanError
-            If the journal is of another sweep or another version of ftplan, is damaged, or is in use; or its folder
+            If the journal is of other cases or another version of ftplan, is damaged, or is in use; or its folder
             cannot be written to.
         """
         self.path, self.name = path, display_name(path)
-        self.done: dict[int, Outcome] = {}
+        self.done: dict[int, CaseOutcome] = {}
         header = {"format": FORMAT, "tool_version": __version__, "fingerprint": fingerprint, "cases": cases}
         try:
             self._file: IO[bytes] = path.open("a+b")
@@ -87,7 +87,7 @@ class Journal:
             if not isinstance(number, int) or not 0 <= number < header["cases"] or "row" not in entry:
                 raise self._damaged(place)
             row = json.dumps(entry["row"], ensure_ascii=False)
-            self.done.setdefault(number, Outcome(number, row, bool(entry.get("stopped"))))
+            self.done.setdefault(number, CaseOutcome(number, row, bool(entry.get("stopped"))))
 
     def _parsed(self, line: bytes, place: int) -> dict[str, Any]:
         try:
@@ -112,7 +112,7 @@ class Journal:
             return
         raise FtplanError(f"{self.name}: {what}: begin anew with --restart, or give another output")
 
-    def add(self, outcomes: Iterable[Outcome]) -> None:
+    def add(self, outcomes: Iterable[CaseOutcome]) -> None:
         """Write rows that are done; they survive the end of this process.
 
         Raises
@@ -144,6 +144,6 @@ class Journal:
         self._file.close()
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: CaseOutcome) -> str:
     stopped = ', "stopped": true' if outcome.stopped else ""
     return f'{{"case": {outcome.number}{stopped}, "row": {outcome.row}}}\n'

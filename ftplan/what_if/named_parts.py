@@ -15,13 +15,13 @@ from ftplan.io.fields import FileModel
 from ftplan.io.topology_model import EdgeModel, OperatorModel
 from ftplan.io.validation import default_of, require_field
 from ftplan.model.names import natural_key, parse_selector
-from ftplan.what_if.delta import Change
+from ftplan.what_if.delta import FieldChange
 
 Entry = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NamedPart:
     """A list of a document whose entries selectors of one kind name."""
 
     role: str
@@ -30,13 +30,13 @@ class Part:
     name_of: Callable[[Entry], str]
 
 
-PARTS: Mapping[str, Part] = {
-    "operator": Part("topology", "operators", OperatorModel, lambda entry: str(entry["id"])),
-    "edge": Part("topology", "edges", EdgeModel, lambda entry: f"{entry['from']}->{entry['to']}"),
-    "node": Part("cluster", "nodes", NodeModel, lambda entry: str(entry["id"])),
-    "zone": Part("cluster", "zones", ZoneModel, lambda entry: str(entry["id"])),
-    "scenario": Part("failure", "scenarios", ScenarioModel, lambda entry: str(entry["id"])),
-    "arrival": Part("failure", "arrivals", ArrivalModel, lambda entry: str(entry["node"]["id"])),
+PARTS: Mapping[str, NamedPart] = {
+    "operator": NamedPart("topology", "operators", OperatorModel, lambda entry: str(entry["id"])),
+    "edge": NamedPart("topology", "edges", EdgeModel, lambda entry: f"{entry['from']}->{entry['to']}"),
+    "node": NamedPart("cluster", "nodes", NodeModel, lambda entry: str(entry["id"])),
+    "zone": NamedPart("cluster", "zones", ZoneModel, lambda entry: str(entry["id"])),
+    "scenario": NamedPart("failure", "scenarios", ScenarioModel, lambda entry: str(entry["id"])),
+    "arrival": NamedPart("failure", "arrivals", ArrivalModel, lambda entry: str(entry["node"]["id"])),
 }
 _KINDS = (*PARTS, "task", "network")
 _PER_TASK = ("cpu", "rate_out", "input_share", "state_bytes", "priority")
@@ -76,7 +76,9 @@ def matching(entries: list[Entry], pattern: str, name_of: Callable[[Entry], str]
     return named
 
 
-def put(entry: Entry, change: Change, place: str, model: type[FileModel], changed: Callable[[Any, Any], Any]) -> None:
+def put(
+    entry: Entry, change: FieldChange, place: str, model: type[FileModel], changed: Callable[[Any, Any], Any]
+) -> None:
     """Change a field, with dots between levels; None takes it out."""
     *levels, last = change.field.split(".")
     for level in levels:

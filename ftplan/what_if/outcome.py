@@ -1,25 +1,76 @@
-"""One case carried out: its row as text, which is the same wherever it ran, and its plan where it is wanted."""
+"""One case done: its row as text, which is the same wherever it ran, and its plan where it is wanted.
+
+:class:`PlanFiles` keeps the plan of each case in a file of its own.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ftplan.compiled import called_often
+from ftplan.errors import FtplanError
+from ftplan.io.documents import display_name
+from ftplan.io.output import refuse_existing, write_text
 from ftplan.model.plan import canonical_number
 
 if TYPE_CHECKING:
-    from ftplan.what_if.sweep import Sweep
-
+    from ftplan.what_if.cases import WhatIfCases
 
 #: Cases of one process from which compiling kernels pays where none of them is in the cache yet.
 OFTEN = 200
 
 
-class Outcome(NamedTuple):
+class PlanFiles:
+    """A folder with a file for each case that was answered: ``0012-ID.json``, by number and id of the case."""
+
+    def __init__(self, folder: str | os.PathLike[str], cases: WhatIfCases, *, force: bool = False) -> None:
+        """Make the folder if there is none.
+
+        Raises
+        ------
+        FtplanError
+            If it cannot be written to, or holds anything and *force* is false.
+        """
+        self.folder, self.cases = Path(folder), cases
+        name = display_name(folder)
+        if self.folder.is_dir():
+            if not force and any(self.folder.iterdir()):
+                raise FtplanError(f"{name}: holds files already; give --force to overwrite those of the same cases")
+            return
+        refuse_existing(folder)
+        self.folder.mkdir()
+
+    def path(self, number: int) -> Path:
+        """Return the file of a case."""
+        digits = max(4, len(str(len(self.cases) - 1)))
+        shown = re.sub(r"[^\w.=+-]+", "-", self.cases.case(number).id)[:80].strip("-.")
+        return self.folder / f"{number:0{digits}d}-{shown}.json"
+
+    def written(self, number: int, row: Mapping[str, Any]) -> bool:
+        """Return whether all that a row which is done has to leave is there: an error leaves no plan."""
+        return row.get("status") == "error" or self.path(number).is_file()
+
+    def write(self, outcomes: Iterable[CaseOutcome]) -> None:
+        """Write the plans of cases, each whole or not at all.
+
+        Raises
+        ------
+        OutputError
+            If the disk fails.
+        """
+        for outcome in outcomes:
+            if outcome.plan is not None:
+                write_text(self.path(outcome.number), outcome.plan, force=True)
+
+
+class CaseOutcome(NamedTuple):
     """A case that was carried out: its number, its row as one line of JSON, and its plan as text.
 
     ``stopped`` tells that the clock ended the search, so that another run may differ.
@@ -31,15 +82,15 @@ class Outcome(NamedTuple):
     plan: str | None = None
 
 
-def outcome_of(sweep: Sweep, number: int, with_plan: bool = False, *, often: bool = False) -> Outcome:
+def outcome_of(cases: WhatIfCases, number: int, with_plan: bool = False, *, often: bool = False) -> CaseOutcome:
     """Carry out one case; an error of the case is a row, and it has no plan.
 
     *often* tells that this process carries out so many cases that compiling kernels pays.
     """
     with called_often() if often else nullcontext():
-        row, answer = sweep.row_and_answer(number, whole=with_plan)
+        row, answer = cases.row_and_answer(number, whole=with_plan)
     stopped = answer is not None and any(warning.code == "TIME_LIMIT" for warning in answer.warnings)
-    return Outcome(number, line_of(row), stopped, answer.to_json() if with_plan and answer is not None else None)
+    return CaseOutcome(number, line_of(row), stopped, answer.to_json() if with_plan and answer is not None else None)
 
 
 def line_of(row: Mapping[str, Any]) -> str:

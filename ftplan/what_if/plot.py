@@ -1,4 +1,4 @@
-"""A plot of a sweep as a file."""
+"""A plot of what-if cases as a file."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.reports.plot_file import check_plot, write_figure
-from ftplan.reports.sweep_plot import MOST_VALUES, Point, sweep_figure
+from ftplan.reports.what_if_plot import MOST_VALUES, PlottedCase, what_if_figure
 
 if TYPE_CHECKING:
-    from ftplan.what_if.result import SweepResult
-    from ftplan.what_if.sweep import Column, Sweep
+    from ftplan.what_if.axes import RowColumn
+    from ftplan.what_if.cases import WhatIfCases
+    from ftplan.what_if.result import WhatIfResult
 
 
 @dataclass(frozen=True)
-class PlotAsked:
-    """What is drawn, and into which file; see :func:`plot_asked`."""
+class PlotRequest:
+    """What is drawn, and into which file; see :func:`plot_request`."""
 
     path: str
-    measure: Column
-    fields: tuple[Column, ...]
+    measure: RowColumn
+    fields: tuple[RowColumn, ...]
 
 
-def plot_asked(
-    sweep: Sweep, path: str | os.PathLike[str], measure: str | None, over: str | None, force: bool = False
-) -> PlotAsked:
+def plot_request(
+    cases: WhatIfCases, path: str | os.PathLike[str], measure: str | None, over: str | None, force: bool = False
+) -> PlotRequest:
     """Check a plot before any case is carried out.
 
     Parameters
@@ -46,30 +47,30 @@ def plot_asked(
         If what draws is not installed.
     """
     check_plot(path, force)
-    columns = {column.name: column for column in sweep.columns}
-    measures = [name for name in sweep.measures if columns[name].type in ("number", "whole")]
+    columns = {column.name: column for column in cases.columns}
+    measures = [name for name in cases.measures if columns[name].type in ("number", "whole")]
     name = measure or next(iter(measures), "")
     if name not in measures:
         text = f"--plot-measure: unknown measure {name!r}{suggestion(name, measures)}"
         raise FtplanError(f"{text}; measures that are numbers: {', '.join(measures) or 'none'}")
-    fields = [field.strip() for field in over.split(",")] if over else _several(sweep)[:2]
+    fields = [field.strip() for field in over.split(",")] if over else _several(cases)[:2]
     for field in fields:
-        if field not in sweep.swept:
-            text = f"--plot-over: unknown field {field!r}{suggestion(field, sweep.swept)}"
-            raise FtplanError(f"{text}; swept are {', '.join(sweep.swept) or 'none'}")
+        if field not in cases.swept:
+            text = f"--plot-over: unknown field {field!r}{suggestion(field, cases.swept)}"
+            raise FtplanError(f"{text}; swept are {', '.join(cases.swept) or 'none'}")
     if not 1 <= len(set(fields)) == len(fields) <= 2:
         raise FtplanError("--plot: there has to be one swept field to plot over, or two: name them with --plot-over")
-    return PlotAsked(os.fspath(path), columns[name], tuple(columns[field] for field in fields))
+    return PlotRequest(os.fspath(path), columns[name], tuple(columns[field] for field in fields))
 
 
-def _several(sweep: Sweep) -> list[str]:
+def _several(cases: WhatIfCases) -> list[str]:
     """Return the swept fields that have several values, all where none has."""
-    cases = [sweep.case(number).values for number in range(1, len(sweep))]
-    several = [name for name in sweep.swept if len({case.get(name) for case in cases} - {None}) > 1]
-    return several or list(sweep.swept)
+    values = [cases.case(number).values for number in range(1, len(cases))]
+    several = [name for name in cases.swept if len({case.get(name) for case in values} - {None}) > 1]
+    return several or list(cases.swept)
 
 
-def write_plot(result: SweepResult, asked: PlotAsked, force: bool = False) -> None:
+def write_plot(result: WhatIfResult, asked: PlotRequest, force: bool = False) -> None:
     """Draw a measure over one or two swept fields into a file.
 
     Raises
@@ -78,9 +79,9 @@ def write_plot(result: SweepResult, asked: PlotAsked, force: bool = False) -> No
         If no case has values for it, or the file cannot be written.
     """
     names = [field.name for field in asked.fields]
-    measure, base = asked.measure, result.sweep.case(0).id
+    measure, base = asked.measure, result.cases.case(0).id
     points = [
-        Point(tuple(row[name] for name in names), float(row[measure.name]))
+        PlottedCase(tuple(row[name] for name in names), float(row[measure.name]))
         for row in result.rows.rows
         if row[measure.name] is not None and all(row[name] is not None for name in names)
     ]
@@ -92,9 +93,9 @@ def write_plot(result: SweepResult, asked: PlotAsked, force: bool = False) -> No
             text = f"--plot: {name} has {several:,} values, a map of two fields shows {MOST_VALUES}"
             raise FtplanError(f"{text}: plot over one of them with --plot-over")
     unchanged = next((row[measure.name] for row in result.rows.rows if row["case"] == base), None)
-    drawn = sweep_figure(points, [_label(field) for field in asked.fields], _label(measure), unchanged)
+    drawn = what_if_figure(points, [_label(field) for field in asked.fields], _label(measure), unchanged)
     write_figure(drawn, asked.path, force)
 
 
-def _label(column: Column) -> str:
+def _label(column: RowColumn) -> str:
     return f"{column.name} ({column.unit})" if column.unit else column.name

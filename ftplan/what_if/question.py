@@ -25,7 +25,7 @@ EVALUATE = "evaluate"
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class CaseQuestion:
     """What is asked in every case, where a case does not ask otherwise.
 
     Attributes
@@ -95,7 +95,7 @@ class Question:
         return plan(self.command, problem, algorithm=algorithm, fail=fail, **options)
 
 
-def question_of(run: RunModel, reader: Reader) -> Question:
+def question_of(run: RunModel, reader: Reader) -> CaseQuestion:
     """Return what a what-if file asks.
 
     Raises
@@ -113,7 +113,7 @@ def question_of(run: RunModel, reader: Reader) -> Question:
         assert isinstance(document, Document)
         made = a_plan(load_plan(document).value)
         row = kind_of(made.kind, EVALUATE).row
-        question = Question(EVALUATE, made.kind, row.answers_failure, plan=document, fail=fail)
+        question = CaseQuestion(EVALUATE, made.kind, row.answers_failure, plan=document, fail=fail)
     else:
         row = kind_of(_planned_kind(run.command)).row
         if run.plan is not None:
@@ -122,12 +122,12 @@ def question_of(run: RunModel, reader: Reader) -> Question:
             registry.row(row.name, run.algorithm)
         except FtplanError as error:
             raise FtplanError(f"run.algorithm: {str(error).removeprefix('--algorithm: ')}") from None
-        question = Question(row.command, row.name, row.answers_failure, algorithm=run.algorithm, fail=fail)
+        question = CaseQuestion(row.command, row.name, row.answers_failure, algorithm=run.algorithm, fail=fail)
     try:
         options = question.taken(run.options, reader)
     except FtplanError as error:
         raise FtplanError(f"run.options: {error}") from None
-    return Question(**{**vars(question), "options": options})
+    return CaseQuestion(**{**vars(question), "options": options})
 
 
 def _planned_kind(command: str) -> str:

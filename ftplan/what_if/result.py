@@ -1,4 +1,4 @@
-"""What a sweep answers: its rows with what they say together, as a document, a table or a frame."""
+"""The result of what-if cases: their rows with what they say together, as a document, a table or a frame."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn, canonical_json
 from ftplan.version import __version__
-from ftplan.what_if.runner import Rows
-from ftplan.what_if.summary import Asked, summary, unmet_limits
+from ftplan.what_if.runner import CaseRows
+from ftplan.what_if.summary import SummaryRequest, summary, unmet_limits
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from ftplan.what_if.sweep import Sweep
+    from ftplan.what_if.cases import WhatIfCases
 
 Form = Literal["json", "csv", "parquet"]
 FORMS: dict[str, Form] = {"": "json", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
@@ -43,36 +43,36 @@ def form_of(output: str | os.PathLike[str]) -> Form:
 
 
 @dataclass(frozen=True)
-class SweepResult:
-    """The rows of a sweep, and what was asked of them."""
+class WhatIfResult:
+    """The rows of what-if cases, and what was asked of them."""
 
-    sweep: Sweep
-    rows: Rows
-    asked: Asked = field(default_factory=Asked)
+    cases: WhatIfCases
+    rows: CaseRows
+    asked: SummaryRequest = field(default_factory=SummaryRequest)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What the rows say together, see :func:`ftplan.what_if.summary.summary`."""
-        return summary(self.sweep, self.rows.rows, self.asked)
+        return summary(self.cases, self.rows.rows, self.asked)
 
     @cached_property
     def unmet(self) -> tuple[str, ...]:
         """A sentence for each limit that a case misses."""
-        return unmet_limits(self.sweep, self.rows.rows, self.asked.limits)
+        return unmet_limits(self.cases, self.rows.rows, self.asked.limits)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The ids of the cases that were not done in time."""
-        return tuple(self.sweep.case(number).id for number in self.rows.missing)
+        return tuple(self.cases.case(number).id for number in self.rows.missing)
 
     @property
     def warnings(self) -> tuple[Warn, ...]:
         """What to say about the rows."""
         stopped = self.rows.stopped
         if not stopped:
-            return self.sweep.warnings
-        first = f"{len(stopped):,} of {len(self.sweep):,} cases, first {self.sweep.case(stopped[0]).id}"
-        return (*self.sweep.warnings, Warn("TIME_LIMIT", f"stopped by the clock: {first}: another run may differ"))
+            return self.cases.warnings
+        first = f"{len(stopped):,} of {len(self.cases):,} cases, first {self.cases.case(stopped[0]).id}"
+        return (*self.cases.warnings, Warn("TIME_LIMIT", f"stopped by the clock: {first}: another run may differ"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of format ``ftplan/what-if-result``."""
@@ -80,14 +80,14 @@ class SweepResult:
             "format": "ftplan/what-if-result",
             "format_version": "1.0",
             "tool_version": __version__,
-            "name": self.sweep.name,
-            "command": self.sweep.command,
-            "kind": self.sweep.kind,
-            "fingerprint": self.sweep.fingerprint,
-            "base": self.sweep.case(0).id,
-            "measures": list(self.sweep.measures),
-            "swept": list(self.sweep.swept),
-            "columns": [asdict(column) for column in self.sweep.columns],
+            "name": self.cases.name,
+            "command": self.cases.command,
+            "kind": self.cases.kind,
+            "fingerprint": self.cases.fingerprint,
+            "base": self.cases.case(0).id,
+            "measures": list(self.cases.measures),
+            "swept": list(self.cases.swept),
+            "columns": [asdict(column) for column in self.cases.columns],
             "rows": list(self.rows.rows),
             "missing": list(self.missing),
             "summary": self.summary,
@@ -96,33 +96,33 @@ class SweepResult:
         }
 
     def to_json(self) -> str:
-        """Return the document as text: equal sweeps, equal text."""
+        """Return the document as text: equal cases, equal text."""
         return canonical_json(self.to_dict())
 
     def to_csv(self) -> str:
         """Return the rows as CSV with a header; a value that is missing is empty."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        names = [column.name for column in self.sweep.columns]
+        names = [column.name for column in self.cases.columns]
         writer.writerow(names)
         writer.writerows([_shown(row[name]) for name in names] for row in self.rows.rows)
         return text.getvalue()
 
     def to_arrow(self) -> pa.Table:
-        """Return the rows as a table, a column each of :attr:`Sweep.columns`."""
+        """Return the rows as a table, a column each of :attr:`WhatIfCases.columns`."""
         import pyarrow as pa
 
         types = {"number": pa.float64(), "whole": pa.int64(), "flag": pa.bool_(), "text": pa.string()}
-        schema = pa.schema([(column.name, types[column.type]) for column in self.sweep.columns])
+        schema = pa.schema([(column.name, types[column.type]) for column in self.cases.columns])
         return pa.Table.from_pylist(list(self.rows.rows), schema=schema)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the rows as a frame, a column each of :attr:`Sweep.columns`, the base first."""
+        """Return the rows as a frame, a column each of :attr:`WhatIfCases.columns`, the base first."""
         import pandas as pd
 
         columns = {
             column.name: pd.Series([row[column.name] for row in self.rows.rows], dtype=_DTYPES[column.type])
-            for column in self.sweep.columns
+            for column in self.cases.columns
         }
         return pd.DataFrame(columns)
 

@@ -1,4 +1,4 @@
-"""A sweep carried out: in this process, in several, or on Spark executors, from where its journal ends."""
+"""Cases answered: in this process, in several, or on Spark executors, from where their journal ends."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from ftplan.errors import FtplanError
 from ftplan.processes import cores, in_processes
 from ftplan.spark_stats.choice import Engine
 from ftplan.what_if.journal import Journal
-from ftplan.what_if.outcome import OFTEN, Outcome, outcome_of, plain
-from ftplan.what_if.plan_files import PlanFiles
+from ftplan.what_if.outcome import OFTEN, CaseOutcome, PlanFiles, outcome_of, plain
 
 if TYPE_CHECKING:
-    from ftplan.what_if.sweep import Sweep
+    from ftplan.what_if.cases import WhatIfCases
 
-#: Says how far a sweep is: a sentence and a share of 1.
+#: Says how far a run is: a sentence and a share of 1.
 Report = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
 class Execution:
-    """How a sweep is carried out.
+    """How cases are answered.
 
     Attributes
     ----------
@@ -55,8 +54,8 @@ class Execution:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The rows of a sweep in the order of its cases, with differences from the base.
+class CaseRows:
+    """The rows of the cases in their order, with differences from the base.
 
     Attributes
     ----------
@@ -71,14 +70,14 @@ class Rows:
     stopped: tuple[int, ...] = ()
 
 
-def carry_out(
-    sweep: Sweep,
+def answer_cases(
+    cases: WhatIfCases,
     execution: Execution,
     *,
     journal: Journal | None = None,
     plans: PlanFiles | None = None,
     report: Report | None = None,
-) -> Rows:
+) -> CaseRows:
     """Carry out every case that is not done yet. The rows are the same however that is done and in whatever order.
 
     Raises
@@ -91,21 +90,21 @@ def carry_out(
     done = {} if journal is None else dict(journal.done)
     if plans is not None:
         done = {number: outcome for number, outcome in done.items() if plans.written(number, json.loads(outcome.row))}
-    pending = [number for number in range(len(sweep)) if number not in done]
-    told = _Told(report, len(sweep), len(pending))
-    for outcomes in _outcomes(sweep, pending, execution, plans is not None):
+    pending = [number for number in range(len(cases)) if number not in done]
+    told = _Progress(report, len(cases), len(pending))
+    for outcomes in _outcomes(cases, pending, execution, plans is not None):
         if plans is not None:
             plans.write(outcomes)
         if journal is not None:
             journal.add(outcomes)
         done.update((outcome.number, outcome._replace(plan=None)) for outcome in outcomes)
         told.of(len(done))
-    return _rows(sweep, done)
+    return _rows(cases, done)
 
 
 def _outcomes(
-    sweep: Sweep, pending: Sequence[int], execution: Execution, with_plans: bool
-) -> Iterator[Sequence[Outcome]]:
+    cases: WhatIfCases, pending: Sequence[int], execution: Execution, with_plans: bool
+) -> Iterator[Sequence[CaseOutcome]]:
     if not pending:
         return
     limit_s = execution.time_limit_s
@@ -114,28 +113,28 @@ def _outcomes(
         from ftplan.what_if.executors import on_executors
 
         engine, master = execution.engine or "auto", execution.master
-        yield from on_executors(sweep, pending, engine=engine, master=master, with_plans=with_plans, ends=ends)
+        yield from on_executors(cases, pending, engine=engine, master=master, with_plans=with_plans, ends=ends)
         return
     jobs = min(execution.jobs or cores(), len(pending))
     if jobs > 1 or ends is not None:
-        one = partial(outcome_of, sweep, with_plan=with_plans, often=len(pending) >= OFTEN * jobs)
+        one = partial(outcome_of, cases, with_plan=with_plans, often=len(pending) >= OFTEN * jobs)
         yield from in_processes(one, pending, jobs, ends=ends, named=("the sweep", "case"))
         return
     for number in pending:
-        yield [outcome_of(sweep, number, with_plans, often=len(pending) >= OFTEN)]
+        yield [outcome_of(cases, number, with_plans, often=len(pending) >= OFTEN)]
 
 
-def _rows(sweep: Sweep, done: Mapping[int, Outcome]) -> Rows:
+def _rows(cases: WhatIfCases, done: Mapping[int, CaseOutcome]) -> CaseRows:
     """Return rows in the order of cases; where the base is not done there are no differences yet."""
     rows = {number: json.loads(done[number].row) for number in sorted(done)}
     base = rows.get(0)
     if base is not None:
-        rows = {number: plain(sweep.differences(row, base)) for number, row in rows.items()}
-    missing = tuple(number for number in range(len(sweep)) if number not in rows)
-    return Rows(tuple(rows.values()), missing, tuple(number for number in rows if done[number].stopped))
+        rows = {number: plain(cases.differences(row, base)) for number, row in rows.items()}
+    missing = tuple(number for number in range(len(cases)) if number not in rows)
+    return CaseRows(tuple(rows.values()), missing, tuple(number for number in rows if done[number].stopped))
 
 
-class _Told:
+class _Progress:
     """Says how many cases are done, and how long the others will take at the rate of this run."""
 
     def __init__(self, report: Report | None, cases: int, pending: int) -> None:

@@ -1,4 +1,4 @@
-"""What the rows of a sweep say together: best and worst case, failures, quantiles, and what no case beats twice."""
+"""What all rows say together: best and worst case, failures, quantiles, and what no case beats twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.planners.fail_under import Limit, limit_of
 
 if TYPE_CHECKING:
-    from ftplan.what_if.sweep import Column, Sweep
+    from ftplan.what_if.axes import RowColumn
+    from ftplan.what_if.cases import WhatIfCases
 
 Row = Mapping[str, Any]
 
@@ -24,14 +25,14 @@ QUANTILES = {"min": 0.0, "p10": 0.1, "p25": 0.25, "median": 0.5, "p75": 0.75, "p
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of the rows: two measures to weigh against each other, and limits; see :func:`asked_of`."""
+class SummaryRequest:
+    """What is asked of the rows: two measures to weigh against each other, and limits; see :func:`summary_request`."""
 
-    pareto: tuple[Column, Column] | None = None
+    pareto: tuple[RowColumn, RowColumn] | None = None
     limits: tuple[Limit, ...] = ()
 
 
-def asked_of(sweep: Sweep, pareto: str | None, fail_under: Iterable[str]) -> Asked:
+def summary_request(cases: WhatIfCases, pareto: str | None, fail_under: Iterable[str]) -> SummaryRequest:
     """Check what is asked before any case is carried out.
 
     Parameters
@@ -46,13 +47,13 @@ def asked_of(sweep: Sweep, pareto: str | None, fail_under: Iterable[str]) -> Ask
     FtplanError
         If one names no measure, a measure of which neither more nor less is better, or no number.
     """
-    columns = {column.name: column for column in sweep.columns}
-    measures = [*sweep.measures, *(name for name in ("gap",) if name in columns and name not in sweep.measures)]
+    columns = {column.name: column for column in cases.columns}
+    measures = [*cases.measures, *(name for name in ("gap",) if name in columns and name not in cases.measures)]
     limits = tuple(limit_of(text, measures, "MEASURE") for text in fail_under)
     for name, _ in limits:
-        _directed(sweep, columns[name], "--fail-under")
+        _directed(cases, columns[name], "--fail-under")
     if pareto is None:
-        return Asked(None, limits)
+        return SummaryRequest(None, limits)
     names = [name.strip() for name in pareto.split(",")]
     if len(names) != 2 or names[0] == names[1]:
         raise FtplanError(f"--pareto {pareto!r}: expected two measures, as A,B; measures: {', '.join(measures)}")
@@ -60,31 +61,31 @@ def asked_of(sweep: Sweep, pareto: str | None, fail_under: Iterable[str]) -> Ask
         if name not in measures:
             close = suggestion(name, measures)
             raise FtplanError(f"--pareto: unknown measure {name!r}{close}; measures: {', '.join(measures)}")
-    first, second = (_directed(sweep, columns[name], "--pareto") for name in names)
-    return Asked((first, second), limits)
+    first, second = (_directed(cases, columns[name], "--pareto") for name in names)
+    return SummaryRequest((first, second), limits)
 
 
-def _directed(sweep: Sweep, column: Column, option: str) -> Column:
+def _directed(cases: WhatIfCases, column: RowColumn, option: str) -> RowColumn:
     """Refuse a measure of which neither more nor less is better; which of an objective is, the rows will tell."""
-    if column.sense is None and not _of_objective(sweep, column):
+    if column.sense is None and not _of_objective(cases, column):
         raise FtplanError(f"{option}: of {column.name} neither more nor less is better: say which in the what-if file")
     return column
 
 
-def _of_objective(sweep: Sweep, column: Column) -> bool:
-    return column.name in OBJECTIVE and any(other.name == SENSE for other in sweep.columns)
+def _of_objective(cases: WhatIfCases, column: RowColumn) -> bool:
+    return column.name in OBJECTIVE and any(other.name == SENSE for other in cases.columns)
 
 
-def _sign(sweep: Sweep, column: Column, rows: Sequence[Row]) -> float | None:
+def _sign(cases: WhatIfCases, column: RowColumn, rows: Sequence[Row]) -> float | None:
     """Return 1 where more of a measure is better, -1 where less is, None where neither is or rows differ in it."""
     senses = {column.sense}
-    if column.sense is None and _of_objective(sweep, column):
+    if column.sense is None and _of_objective(cases, column):
         senses = {row[SENSE] for row in rows} - {None}
     return {"max": 1.0, "min": -1.0}.get(str(senses.pop())) if len(senses) == 1 else None
 
 
-def summary(sweep: Sweep, rows: Sequence[Row], asked: Asked | None = None) -> dict[str, Any]:
-    """Return the figures of a sweep. They are over its cases without the base, unless there is only that.
+def summary(cases: WhatIfCases, rows: Sequence[Row], asked: SummaryRequest | None = None) -> dict[str, Any]:
+    """Return the figures of all rows. They are over the cases without the base, unless there is only that.
 
     Returns
     -------
@@ -93,43 +94,43 @@ def summary(sweep: Sweep, rows: Sequence[Row], asked: Asked | None = None) -> di
         (the first one) with ``best`` and ``worst``, each ``{case, value}`` or None, ``quantiles`` of each measure, and
         ``pareto``: ``{measures, cases: [{case, values}]}`` or None.
     """
-    judged = without_base(sweep, rows)
-    columns = {column.name: column for column in sweep.columns}
-    first = columns[sweep.measures[0]] if sweep.measures else None
-    best, worst = (None, None) if first is None else _extremes(first, _sign(sweep, first, judged), judged)
+    judged = without_base(cases, rows)
+    columns = {column.name: column for column in cases.columns}
+    first = columns[cases.measures[0]] if cases.measures else None
+    best, worst = (None, None) if first is None else _extremes(first, _sign(cases, first, judged), judged)
     pareto = None
     if asked is not None and asked.pareto is not None:
-        signs = [_sign(sweep, column, judged) for column in asked.pareto]
+        signs = [_sign(cases, column, judged) for column in asked.pareto]
         names = [column.name for column in asked.pareto]
         pareto = {"measures": names, "cases": _front(names, signs, judged)}
     return {
-        "cases": len(sweep),
+        "cases": len(cases),
         "statuses": dict(sorted(Counter(str(row["status"]) for row in rows).items())),
         "failed": sum(row["status"] == "error" for row in rows),
         "measure": None if first is None else first.name,
         "best": best,
         "worst": worst,
-        "quantiles": [_quantiles(name, judged) for name in sweep.measures if columns[name].type in ("number", "whole")],
+        "quantiles": [_quantiles(name, judged) for name in cases.measures if columns[name].type in ("number", "whole")],
         "pareto": pareto,
     }
 
 
-def without_base(sweep: Sweep, rows: Sequence[Row]) -> list[Row]:
+def without_base(cases: WhatIfCases, rows: Sequence[Row]) -> list[Row]:
     """Return the rows of the cases that change something; the base where there is no other."""
-    base = sweep.case(0).id
+    base = cases.case(0).id
     return [row for row in rows if row["case"] != base] or list(rows)
 
 
-def unmet_limits(sweep: Sweep, rows: Sequence[Row], limits: Sequence[Limit]) -> tuple[str, ...]:
+def unmet_limits(cases: WhatIfCases, rows: Sequence[Row], limits: Sequence[Limit]) -> tuple[str, ...]:
     """Return a sentence for each limit that a case misses: by how many, and the worst of them.
 
     A case without a value misses it too.
     """
-    columns = {column.name: column for column in sweep.columns}
-    judged = without_base(sweep, rows)
+    columns = {column.name: column for column in cases.columns}
+    judged = without_base(cases, rows)
     texts = []
     for name, limit in limits:
-        sign = _sign(sweep, columns[name], judged)
+        sign = _sign(cases, columns[name], judged)
         if sign is None and any(row[name] is not None for row in judged):
             texts.append(f"{name}: more of it is better in some cases, less in others: {limit:g} is no limit")
             continue
@@ -146,7 +147,7 @@ def unmet_limits(sweep: Sweep, rows: Sequence[Row], limits: Sequence[Limit]) -> 
 
 
 def _extremes(
-    measure: Column, sign: float | None, rows: Sequence[Row]
+    measure: RowColumn, sign: float | None, rows: Sequence[Row]
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """Return the best and the worst row of a measure, the first of equals; None where neither way is better."""
     valued = [row for row in rows if row[measure.name] is not None]
@@ -157,7 +158,7 @@ def _extremes(
     return _named(best, measure), _named(worst, measure)
 
 
-def _named(row: Row, measure: Column) -> dict[str, Any]:
+def _named(row: Row, measure: RowColumn) -> dict[str, Any]:
     return {"case": row["case"], "value": row[measure.name]}
 
 

@@ -1,4 +1,4 @@
-"""The Python face of sweeps: a what-if file in, a frame out."""
+"""The Python face of what-if: a what-if file in, a frame out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ftplan.what_if.case_file import load_cases
 from ftplan.what_if.journal import Journal
-from ftplan.what_if.result import SweepResult
-from ftplan.what_if.runner import Execution, Report, carry_out
-from ftplan.what_if.sweep import load_sweep
+from ftplan.what_if.result import WhatIfResult
+from ftplan.what_if.runner import Execution, Report, answer_cases
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,16 +58,16 @@ def what_if(
     Raises
     ------
     FtplanError
-        If the file or an input is wrong, or the journal is of another sweep.
+        If the file or an input is wrong, or the journal is of other cases.
     """
-    sweep = load_sweep(source, **overrides)
+    cases = load_cases(source, **overrides)
     execution = Execution(jobs, engine, master, time_limit_s)
     with ExitStack() as stack:
         kept = None
         if journal is not None:
-            kept = Journal(Path(journal), sweep.fingerprint, len(sweep))
+            kept = Journal(Path(journal), cases.fingerprint, len(cases))
             stack.callback(kept.close)
-        rows = carry_out(sweep, execution, journal=kept, report=progress)
+        rows = answer_cases(cases, execution, journal=kept, report=progress)
         if kept is not None and not rows.missing:
             kept.remove()
-    return SweepResult(sweep, rows).to_frame()
+    return WhatIfResult(cases, rows).to_frame()

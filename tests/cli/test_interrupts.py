@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ftplan.generators.experiments import layered
+from ftplan.generators.experiments import LayerSizes, layered
 from ftplan.io.model_entries import topology_entry
 
 from .conftest import environment
@@ -93,7 +93,7 @@ def replication(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Layers of measured substreams, where no path nests."""
     folder = tmp_path_factory.mktemp("replication")
     wide, layers = 20, 4
-    (folder / "topology.json").write_text(json.dumps(topology_entry(layered(layers, 1, wide, 3, 0))))
+    (folder / "topology.json").write_text(json.dumps(topology_entry(layered(LayerSizes(layers, 1, wide, 3), 0))))
     nodes = [f"n{k}" for k in range(20)]
     tasks = {f"o{k}": [nodes[(k * wide + t) % 20] for t in range(wide)] for k in range(layers)}
     machines = [{"id": n, "cpu": 20.0, "zone": f"z{k % 4}"} for k, n in enumerate(nodes)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.model.recoveries import Curve, Recovery
+from ftplan.model.recovery_costs import Curve, MeasuredRecovery
 
 #: What most cases are made with.
 TRUE = {"restart_s": 60.0, "replay_share": 0.6, "capacity_records_s": 1000.0}
@@ -46,11 +46,11 @@ def recoveries(
     seed: int = 0,
     state_bytes: float | None = None,
     **more: Any,
-) -> list[Recovery]:
+) -> list[MeasuredRecovery]:
     """Return one recovery for each rate and interval; *noise* is the standard deviation of its logarithm."""
     rng = np.random.default_rng(seed)
     return [
-        Recovery(
+        MeasuredRecovery(
             f"row {rate:g}/{interval:g}",
             recovery_s=seconds(true, rate, interval, state_bytes or 0.0) * float(np.exp(noise * rng.standard_normal())),
             rate=rate,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.costs.curves import find_recoveries
-from ftplan.model.recoveries import Curve
+from ftplan.model.recovery_costs import Curve
 from tests.costs.cases import caught_up, curve
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "recoveries"

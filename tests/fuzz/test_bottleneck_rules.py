@@ -11,8 +11,8 @@ import yaml
 
 import ftplan
 from ftplan.api import verify
-from ftplan.planners.scale_out.fuzzy_inference import reachable, scores
-from ftplan.planners.scale_out.rules_file import SHIPPED, load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import reachable, scores
+from ftplan.planners.scale_out.bottlenecks.rules_file import SHIPPED, load_bottleneck_rules
 from tests.effort import examples
 from tests.fuzz.corpus import SMALL
 from tests.fuzz.judge import Judged

@@ -39,7 +39,7 @@ INSTANCES: dict[str, tuple[Callable[[], Iterator[Topology]], str]] = {
     "lognormal tree": (lambda: iter([experiments.lognormal_tree(1000, np.random.default_rng(0))]), "4d70312e2c95f83e"),
     "popular queries": (lambda: iter([experiments.popular_queries(100, np.random.default_rng(0))]), "a24e07ae7d38ae0c"),
     "layers": (
-        lambda: iter([experiments.layered(10, 2, 50, 3, 1, key_groups=128, joins_every=3)]),
+        lambda: iter([experiments.layered(experiments.LayerSizes(10, 2, 50, 3), 1, key_groups=128, joins_every=3)]),
         "afab8ae0d1ba35fc",
     ),
 }

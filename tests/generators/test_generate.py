@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import ftplan
 from ftplan.api.checking import check_files
-from ftplan.api.generation.generate import INPUTS
-from ftplan.api.generation.options import OPTIONS
 from ftplan.generators import knobs
+from ftplan.generators.generate import INPUTS
+from ftplan.generators.options import OPTIONS
 from ftplan.generators.presets import PRESETS
 from ftplan.model.plan import canonical_json
 from tests.generators.cases import CLUSTERS, FAILURES, STATISTICS, TOPOLOGIES, Drawn

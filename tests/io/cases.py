@@ -17,7 +17,7 @@ from ftplan.io.stats_store import load_stats
 from ftplan.io.topology_file import load_topology
 from ftplan.io.what_if_file import load_what_if
 from ftplan.io.what_if_result import load_what_if_result
-from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
 from ftplan.simulation.document import load_simulation
 from tests.io import examples
 

@@ -15,7 +15,7 @@ import pytest
 
 import ftplan
 from ftplan.api import verify
-from ftplan.generators.experiments import layered
+from ftplan.generators.experiments import LayerSizes, layered
 from ftplan.io.model_entries import topology_entry
 from ftplan.planners import budget
 from ftplan.planners.budget import Budget, OutOfTime
@@ -47,7 +47,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def job() -> dict[str, Any]:
-    return topology_entry(layered(LAYERS, 1, WIDE, 2, 0, cpu=0.5))
+    return topology_entry(layered(LayerSizes(LAYERS, 1, WIDE, 2), 0, cpu=0.5))
 
 
 def placed() -> dict[str, Any]:

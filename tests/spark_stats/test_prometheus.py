@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ftplan.engines.prometheus.queries import collected, find
 from ftplan.errors import FtplanError
 from ftplan.io.topology_file import load_topology
-from ftplan.model.slugs import slug
+from ftplan.model.names import slug
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.pipeline import compute
 from tests.spark_stats.conftest import Run, Statistics

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from ftplan.costs.recoveries import ReadingOptions, read_recoveries
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import ReadingOptions
 from ftplan.errors import FtplanError
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import MeasuredRecovery
 from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from tests.spark_stats import streaming_query
 from tests.spark_stats.conftest import Run
@@ -49,7 +50,7 @@ def batches(logs: Path) -> dict[int, Any]:
         return {}
 
 
-def recoveries(logs: Path) -> tuple[Recovery, ...]:
+def recoveries(logs: Path) -> tuple[MeasuredRecovery, ...]:
     """The recoveries in the logs so far."""
     try:
         return read_recoveries([logs], "spark", ReadingOptions()).recoveries

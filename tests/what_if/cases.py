@@ -15,7 +15,8 @@ import yaml
 
 import ftplan
 from ftplan.io.stats_store import load_stats
-from ftplan.what_if.sweep import Sweep, load_sweep
+from ftplan.what_if.case_file import load_cases
+from ftplan.what_if.cases import WhatIfCases
 
 SMALL = Path(__file__).resolve().parent.parent / "data" / "small"
 ENVELOPE = {"format": "ftplan/what-if", "format_version": "1.0"}
@@ -93,7 +94,7 @@ def within(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def what_if(folder: Path, **parts: Any) -> Sweep:
+def what_if(folder: Path, **parts: Any) -> WhatIfCases:
     """Return a sweep over the project in a folder, read from a file there."""
     roles = ("topology", "cluster", "failure")
     inputs = {role: f"{role}.yaml" for role in roles if (folder / f"{role}.yaml").exists()}
@@ -102,10 +103,10 @@ def what_if(folder: Path, **parts: Any) -> Sweep:
     document = {**ENVELOPE, "inputs": {**inputs, **parts.pop("inputs", {})}, "run": run, **parts}
     (folder / "what-if.yaml").write_text(yaml.safe_dump(json.loads(json.dumps(document)), sort_keys=False))
     with within(folder):
-        return load_sweep("what-if.yaml")
+        return load_cases("what-if.yaml")
 
 
-def answer(folder: Path, sweep: Sweep, number: int) -> str:
+def answer(folder: Path, sweep: WhatIfCases, number: int) -> str:
     """Return the answer of a case as text, the message of one that is refused."""
     with within(folder):
         try:

@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.what_if.sweep import Case, Column
+from ftplan.what_if.axes import RowColumn
+from ftplan.what_if.cases import Case
 
 COLUMNS = (
-    Column("case", "text"),
-    Column("x", "number"),
-    Column("y", "whole"),
-    Column("status", "text"),
-    Column("cost", "number", "min", "s"),
-    Column("value", "number", "max"),
-    Column("gap", "number", "min", "share"),
-    Column("delta_cost", "number", None, "s"),
-    Column("delta_value", "number"),
-    Column("reason", "text"),
+    RowColumn("case", "text"),
+    RowColumn("x", "number"),
+    RowColumn("y", "whole"),
+    RowColumn("status", "text"),
+    RowColumn("cost", "number", "min", "s"),
+    RowColumn("value", "number", "max"),
+    RowColumn("gap", "number", "min", "share"),
+    RowColumn("delta_cost", "number", None, "s"),
+    RowColumn("delta_value", "number"),
+    RowColumn("reason", "text"),
 )
 
 
@@ -56,7 +57,7 @@ class Arithmetic:
     command: str = "recovery-schedule"
     kind: str = "recovery-schedule"
     measures: tuple[str, ...] = ("cost", "value")
-    columns: tuple[Column, ...] = COLUMNS
+    columns: tuple[RowColumn, ...] = COLUMNS
     swept: tuple[str, ...] = ("x", "y")
     warnings: tuple[()] = ()
 

@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from ftplan.what_if.result import SweepResult
-from ftplan.what_if.runner import Execution, carry_out
+from ftplan.what_if.result import WhatIfResult
+from ftplan.what_if.runner import Execution, answer_cases
 from tests.cli.conftest import environment
 from tests.what_if.executed import Arithmetic
 
@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The command line over a pickled sweep in the place of a what-if file.
 CHILD = """
 import pickle
-import ftplan.what_if.sweep as sweep
+import ftplan.what_if.case_file as case_file
 from pathlib import Path
 from ftplan.cli import main
-sweep.load_sweep = lambda source, **_: pickle.loads(Path(source).read_bytes())
+case_file.load_cases = lambda source, **_: pickle.loads(Path(source).read_bytes())
 main.main()
 """
 
@@ -34,7 +34,7 @@ class Command:
         self.output, self.journal = folder / "out.json", folder / "out.json.partial.jsonl"
         sweep = Arithmetic(cases, failing=7, gate=self.gate, gated=gated)
         (folder / "sweep").write_bytes(pickle.dumps(sweep))
-        self.expected = SweepResult(sweep, carry_out(Arithmetic(cases, failing=7), Execution(jobs=1))).to_json()  # type: ignore[arg-type]
+        self.expected = WhatIfResult(sweep, answer_cases(Arithmetic(cases, failing=7), Execution(jobs=1))).to_json()  # type: ignore[arg-type]
 
     def start(self, *more: str) -> subprocess.Popen[str]:
         args = [sys.executable, "-c", CHILD, "what-if", "sweep", "-o", "out.json", "-q", *more]

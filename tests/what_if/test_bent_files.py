@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.what_if.sweep import load_sweep
+from ftplan.what_if.case_file import load_cases
 from tests.what_if.cases import CLUSTER, ENVELOPE, FAILURE, TOPOLOGY
 
 LOG = Path(__file__).resolve().parents[2] / "examples" / "what_if" / "alibaba-ssd-bursts.csv.gz"
@@ -88,7 +88,7 @@ def test_one_place_is_bent(place: tuple[Any, ...], value: Any, removed: bool) ->
     else:
         inner[place[-1]] = value
     try:
-        sweep = load_sweep(document)
+        sweep = load_cases(document)
     except ftplan.FtplanError:
         return
     for number in {*range(min(3, len(sweep))), len(sweep) - 1}:

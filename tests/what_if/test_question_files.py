@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ftplan.api.checking import check_files
-from ftplan.what_if.sweep import load_sweep
+from ftplan.what_if.case_file import load_cases
 
 CASES_AND_AXES = """
 format: ftplan/what-if
@@ -32,7 +32,7 @@ def test_last_case(path: Path) -> None:
     checked, errors = check_files([path])
     assert not errors
     assert checked[0].warnings == ()
-    sweep = load_sweep(path)
+    sweep = load_cases(path)
     row = sweep.row(len(sweep) - 1)
     assert row["status"] in ("optimal", "feasible", "evaluated")
     assert any(row[name] is not None for name in sweep.measures)
@@ -40,7 +40,7 @@ def test_last_case(path: Path) -> None:
 
 def test_spare_nodes() -> None:
     """With three spares, and no fewer, all queries are back within five minutes whichever rack is lost."""
-    sweep = load_sweep(EXAMPLES / "spare-nodes.yaml")
+    sweep = load_cases(EXAMPLES / "spare-nodes.yaml")
     late: dict[int, bool] = {}
     for number in range(1, len(sweep)):
         spares = sweep.case(number).values["spares"]
@@ -51,7 +51,7 @@ def test_spare_nodes() -> None:
 
 
 def test_thousand_failures() -> None:
-    sweep = load_sweep(EXAMPLES / "thousand-failures.yaml")
+    sweep = load_cases(EXAMPLES / "thousand-failures.yaml")
     assert len(sweep) == 1001
     assert len({sweep.case(number).values["failed"] for number in range(1, 1001)}) > 500
 
@@ -61,7 +61,7 @@ def test_a_question_of_cases_and_axes(tmp_path: Path) -> None:
     for name in ("topology.yaml", "cluster.yaml"):
         shutil.copy(EXAMPLES.parent / "storm-recovery" / name, tmp_path)
     (tmp_path / "what-if.yaml").write_text(CASES_AND_AXES)
-    sweep = load_sweep(tmp_path / "what-if.yaml")
+    sweep = load_cases(tmp_path / "what-if.yaml")
     assert len(sweep) == 1 + 2 + 4 * 3
     for number in (0, 1, 2, len(sweep) - 1):
         assert sweep.row(number)["status"] in ("optimal", "feasible")

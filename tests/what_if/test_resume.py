@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from ftplan.errors import FtplanError
 from ftplan.what_if.journal import Journal
 from ftplan.what_if.outcome import outcome_of
-from ftplan.what_if.result import SweepResult
-from ftplan.what_if.runner import Execution, carry_out
+from ftplan.what_if.result import WhatIfResult
+from ftplan.what_if.runner import Execution, answer_cases
 from tests.cli.conftest import environment
 from tests.what_if.executed import Arithmetic
 from tests.what_if.killed import CHILD, ROOT, Command, children, wait_until_gone
 
 SWEEP: Any = Arithmetic(24, failing=7)
-WHOLE = SweepResult(SWEEP, carry_out(SWEEP, Execution(jobs=1)))
+WHOLE = WhatIfResult(SWEEP, answer_cases(SWEEP, Execution(jobs=1)))
 
 
 def journal(path: Path, sweep: Any = SWEEP, **more: Any) -> Journal:
@@ -42,8 +42,8 @@ def test_a_journal_cut_anywhere_goes_on_to_the_same_rows(cut: int, tmp_path: Pat
     data = path.read_bytes()
     path.write_bytes(data[: cut % (len(data) + 1)])
     again = journal(path)
-    rows = carry_out(SWEEP, Execution(jobs=1), journal=again)
-    assert SweepResult(SWEEP, rows).to_json() == WHOLE.to_json()
+    rows = answer_cases(SWEEP, Execution(jobs=1), journal=again)
+    assert WhatIfResult(SWEEP, rows).to_json() == WHOLE.to_json()
     again.close()
     lines = path.read_text().splitlines()
     assert sorted(json.loads(line)["case"] for line in lines[1:]) == list(range(24))  # none lost, none doubled
@@ -62,7 +62,7 @@ def test_only_what_is_left_is_carried_out(tmp_path: Path) -> None:
             return super().row_and_answer(number, whole=whole)
 
     watched: Any = Watched(24, failing=7)
-    carry_out(watched, Execution(jobs=1), journal=journal(path))
+    answer_cases(watched, Execution(jobs=1), journal=journal(path))
     assert asked == [number for number in range(24) if number != 3]
 
 

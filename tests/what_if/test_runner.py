@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
 from ftplan.processes import in_processes
-from ftplan.what_if.outcome import line_of, outcome_of
-from ftplan.what_if.plan_files import PlanFiles
-from ftplan.what_if.runner import Execution, carry_out
+from ftplan.what_if.outcome import PlanFiles, line_of, outcome_of
+from ftplan.what_if.runner import Execution, answer_cases
 from tests.what_if.executed import Arithmetic
 
 SWEEP: Any = Arithmetic(120, failing=9)
@@ -23,7 +22,7 @@ SWEEP: Any = Arithmetic(120, failing=9)
 
 @pytest.fixture(scope="module")
 def alone() -> Any:
-    return carry_out(SWEEP, Execution(jobs=1))
+    return answer_cases(SWEEP, Execution(jobs=1))
 
 
 def test_rows_are_in_the_order_of_cases_with_differences(alone: Any) -> None:
@@ -37,7 +36,7 @@ def test_rows_are_in_the_order_of_cases_with_differences(alone: Any) -> None:
 
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_processes_give_the_same_rows(jobs: int, alone: Any) -> None:
-    assert carry_out(SWEEP, Execution(jobs=jobs)) == alone
+    assert answer_cases(SWEEP, Execution(jobs=jobs)) == alone
 
 
 @given(st.randoms(use_true_random=False))
@@ -65,7 +64,7 @@ def test_plans_are_written_by_case(tmp_path: Path) -> None:
     sweep: Any = Arithmetic(12, failing=9)
     for jobs in (1, 2):
         files = PlanFiles(tmp_path / f"plans-{jobs}", sweep)
-        carry_out(sweep, Execution(jobs=jobs), plans=files)
+        answer_cases(sweep, Execution(jobs=jobs), plans=files)
     one, two = ({path.name: path.read_text() for path in (tmp_path / f"plans-{jobs}").iterdir()} for jobs in (1, 2))
     assert one == two
     assert sorted(one)[:3] == ["0000-base.json", "0001-x=0.143-y=1.json", "0002-x=0.286-y=2.json"]
@@ -76,23 +75,23 @@ def test_plans_are_written_by_case(tmp_path: Path) -> None:
 
 def test_a_process_that_ends_is_an_error_with_the_way_on() -> None:
     with pytest.raises(FtplanError, match="a process of the sweep ended at case 5 with code 7"):
-        carry_out(Arithmetic(8, fatal=5), Execution(jobs=2))  # type: ignore[arg-type]
+        answer_cases(Arithmetic(8, fatal=5), Execution(jobs=2))  # type: ignore[arg-type]
 
 
 def test_a_fault_of_a_case_is_one_here() -> None:
     with pytest.raises(RuntimeError, match="a fault of the case"):
-        carry_out(Arithmetic(8, faulty=5), Execution(jobs=2))  # type: ignore[arg-type]
+        answer_cases(Arithmetic(8, faulty=5), Execution(jobs=2))  # type: ignore[arg-type]
 
 
 def test_what_the_time_does_not_last_for_is_missing(tmp_path: Path) -> None:
     gated: Any = Arithmetic(6, gate=tmp_path / "never", gated=0)
-    rows = carry_out(gated, Execution(jobs=1, time_limit_s=0.2))  # clock: a limit in seconds is what is tested
+    rows = answer_cases(gated, Execution(jobs=1, time_limit_s=0.2))  # clock: a limit in seconds is what is tested
     assert (rows.rows, rows.missing) == ((), tuple(range(6)))
 
 
 def test_progress_counts_cases_and_says_what_is_left() -> None:
     said: list[tuple[str, float | None]] = []
-    carry_out(Arithmetic(5), Execution(jobs=1), report=lambda text, share: said.append((text, share)))  # type: ignore[arg-type]
+    answer_cases(Arithmetic(5), Execution(jobs=1), report=lambda text, share: said.append((text, share)))  # type: ignore[arg-type]
     assert [share for _, share in said] == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
     assert said[0][0] == "0 of 5 cases"
     assert said[2][0].startswith("2 of 5 cases, about 0 s left")

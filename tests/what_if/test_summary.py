@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
-from ftplan.what_if.summary import Asked, asked_of, summary, unmet_limits
+from ftplan.what_if.summary import SummaryRequest, summary, summary_request, unmet_limits
 from tests.what_if.executed import COLUMNS, Arithmetic
 
 VALUE = st.none() | st.integers(-4, 4).map(float)
@@ -29,7 +29,7 @@ def rows_of(values: list[tuple[float | None, float | None]]) -> list[dict[str, A
 def test_the_front_is_what_no_case_dominates(values: list[tuple[float | None, float | None]]) -> None:
     sweep: Any = Arithmetic(len(values))
     rows = rows_of(values)
-    asked = asked_of(sweep, "cost,value", ())
+    asked = summary_request(sweep, "cost,value", ())
     front = summary(sweep, rows, asked)["pareto"]
     assert front["measures"] == ["cost", "value"]
     points = {(r["cost"], r["value"]) for r in rows[1:] if r["cost"] is not None and r["value"] is not None}
@@ -65,7 +65,7 @@ def test_limits_name_the_worst_case() -> None:
     rows = rows_of([(9.0, 1.0), (2.0, 1.0), (5.0, 2.0), (3.0, None)])
 
     def unmet(*limits: str) -> tuple[str, ...]:
-        return unmet_limits(sweep, rows, asked_of(sweep, None, limits).limits)
+        return unmet_limits(sweep, rows, summary_request(sweep, None, limits).limits)
 
     assert unmet("cost=5", "gap=0") == ()
     assert unmet("cost=4") == ("cost of case c2 is 5, above the limit 4",)
@@ -84,11 +84,11 @@ def test_the_base_alone_is_judged() -> None:
 def test_without_a_direction_there_is_no_best() -> None:
     columns = tuple(dataclasses.replace(column, sense=None) for column in COLUMNS)
     sweep: Any = Arithmetic(2, columns=columns)
-    assert summary(sweep, rows_of([(1.0, 1.0), (2.0, 1.0)]), Asked())["best"] is None
+    assert summary(sweep, rows_of([(1.0, 1.0), (2.0, 1.0)]), SummaryRequest())["best"] is None
     with pytest.raises(FtplanError, match="--pareto: of cost neither more nor less is better"):
-        asked_of(sweep, "cost,value", ())
+        summary_request(sweep, "cost,value", ())
     with pytest.raises(FtplanError, match="--fail-under: of cost neither more nor less is better"):
-        asked_of(sweep, None, ["cost=3"])
+        summary_request(sweep, None, ["cost=3"])
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,4 @@ def test_without_a_direction_there_is_no_best() -> None:
 )
 def test_what_cannot_be_asked(pareto: str | None, limits: tuple[str, ...], said: str) -> None:
     with pytest.raises(FtplanError, match=said):
-        asked_of(Arithmetic(2), pareto, limits)  # type: ignore[arg-type]
+        summary_request(Arithmetic(2), pareto, limits)  # type: ignore[arg-type]

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 import ftplan as face
-from ftplan.what_if import sweep as sweeps
+from ftplan.what_if import case_file
+from ftplan.what_if.case_file import load_cases
 from ftplan.what_if.outcome import outcome_of
-from ftplan.what_if.sweep import load_sweep
 from tests.cli.conftest import Run
 from tests.cli.documents import check
 from tests.what_if.executed import Arithmetic
@@ -27,7 +27,7 @@ STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 def arithmetic(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Stands for what a what-if file says."""
     sweep: Any = Arithmetic(40, failing=9)
-    monkeypatch.setattr(sweeps, "load_sweep", lambda source, **_: sweep)
+    monkeypatch.setattr(case_file, "load_cases", lambda source, **_: sweep)
     return sweep
 
 
@@ -111,7 +111,7 @@ def test_the_time_limit_says_what_is_missing(
     project: Path,
 ) -> None:
     gated: Any = Arithmetic(6, gate=tmp_path / "gate", gated=3)
-    monkeypatch.setattr(sweeps, "load_sweep", lambda source, **_: gated)
+    monkeypatch.setattr(case_file, "load_cases", lambda source, **_: gated)
     limit = ("--time-limit", "3s", "--jobs", "1")
     done = ftplan("what-if", "f", *limit, "-o", "out.json")
     assert done.returncode == 1
@@ -169,7 +169,7 @@ def test_a_plan_is_that_of_the_command(storm: Path, ftplan: Run, project: Path) 
 
 
 def test_compiled_kernels_give_the_same_rows(storm: Path) -> None:
-    sweep = load_sweep(storm)
+    sweep = load_cases(storm)
     for number in range(len(sweep)):
         assert outcome_of(sweep, number, often=True) == outcome_of(sweep, number)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ftplan import version
-from ftplan.model import container
-from ftplan.model.memory import stated_bytes
+from ftplan.model import machine_limits
+from ftplan.model.machine_limits import stated_bytes
 from ftplan.processes import cores
 from ftplan.version import __version__
 
@@ -46,10 +46,10 @@ def machine() -> dict[str, Any]:
     return {
         "cores": os.cpu_count(),
         "cores_usable": cores(),
-        "cores_of_cgroup": container.cores(),
+        "cores_of_cgroup": machine_limits.cores(),
         "memory_bytes": memory.get("MemTotal"),
         "memory_available_bytes": memory.get("MemAvailable"),
-        "memory_of_cgroup_bytes": container.memory_bytes(),
+        "memory_of_cgroup_bytes": machine_limits.memory_bytes(),
     }
 
 

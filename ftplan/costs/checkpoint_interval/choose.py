@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ftplan.costs.checkpoint_interval.failure_rate import DAY_S, FailureRate, failure_rate
+from ftplan.costs.checkpoint_interval.formula import LostTime, daly, young
 from ftplan.costs.checkpoint_interval.options import CheckpointIntervalOptions
 from ftplan.costs.checkpoint_interval.result import CheckpointInterval, Row
-from ftplan.costs.interval_formula import LostTime, daly, young
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.io.loading import Source
 from ftplan.io.options.fields import checked
@@ -35,7 +35,7 @@ NEAR = 32.0
 HOUR_S = 3600.0
 
 
-class _Job(NamedTuple):
+class _CheckpointedJob(NamedTuple):
     """What the answer rests on beside costs and failures; ``interval_s`` is the present one, None where unknown."""
 
     checkpoint_s: float
@@ -101,7 +101,7 @@ def checkpoint_interval(topology: Source | None = None, **options: Any) -> Check
 
 def _job(
     asked: CheckpointIntervalOptions, checkpoint_s: float, given: GivenCosts, source: Any
-) -> tuple[_Job, InputFile | None, tuple[Warn, ...]]:
+) -> tuple[_CheckpointedJob, InputFile | None, tuple[Warn, ...]]:
     """Return the job with what the topology says where nobody else does."""
     rate, size, interval, file = asked.rate, asked.state_bytes, None, None
     warnings: tuple[Warn, ...] = ()
@@ -122,11 +122,11 @@ def _job(
             "--state-bytes or a topology would say"
         )
         warnings += (Warn("STATE_UNKNOWN", text),)
-    return _Job(checkpoint_s, rate, size or 0.0, asked.max_recovery_s, interval), file, warnings
+    return _CheckpointedJob(checkpoint_s, rate, size or 0.0, asked.max_recovery_s, interval), file, warnings
 
 
 def _answer(
-    job: _Job,
+    job: _CheckpointedJob,
     costs: RecoveryCosts,
     failures: FailureRate,
     lost: LostTime,
@@ -170,7 +170,7 @@ def _row(name: str | None, interval_s: float, lost: LostTime) -> dict[str, Any]:
     }
 
 
-def _table(job: _Job, failures_per_s: float, lost: LostTime, best_s: float | None) -> Iterator[Row]:
+def _table(job: _CheckpointedJob, failures_per_s: float, lost: LostTime, best_s: float | None) -> Iterator[Row]:
     """Yield round intervals about the best one, and those that have names, from short to long."""
     named: list[tuple[float, str | None]] = [
         (young(job.checkpoint_s, 1.0 / failures_per_s), "Young"),
@@ -187,7 +187,9 @@ def _table(job: _Job, failures_per_s: float, lost: LostTime, best_s: float | Non
         yield _row(name, interval_s, lost)
 
 
-def _sensitivity(job: _Job, costs: RecoveryCosts, failures: Estimate, best_s: float | None) -> Iterator[Row]:
+def _sensitivity(
+    job: _CheckpointedJob, costs: RecoveryCosts, failures: Estimate, best_s: float | None
+) -> Iterator[Row]:
     """Yield what is best at each limit of each parameter."""
     estimates = {**costs.estimates, "failures_per_day": failures}
     for name, item in estimates.items():

@@ -1,4 +1,4 @@
-"""The answer to which interval between checkpoints loses least."""
+"""The answer to which interval between checkpoints loses least, and the time that others lose as a figure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,68 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ftplan.costs.interval_formula import LostTime
+import numpy as np
+
+from ftplan.costs.checkpoint_interval.formula import LostTime
 from ftplan.io.checkpoint_interval_file import FORMAT
 from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
+from ftplan.reports.charts import Axis, Mark, Series, lines
+from ftplan.reports.drawing import Figure, figure
+from ftplan.reports.numbers import duration
 from ftplan.version import __version__
 
+#: How far the curve reaches, in best intervals and in least losses; points of a line.
+REACH, HEIGHT, POINTS = 4.0, 4.0, 200
+HOUR_S = 3600.0
+
 Row = Mapping[str, Any]
+
+
+def interval_figure(lost: LostTime, best_s: float | None, longest_s: float | None) -> Figure:
+    """Return the seconds of an hour that are lost by each interval, and what of them checkpoints and recoveries take.
+
+    Parameters
+    ----------
+    best_s
+        The chosen interval, None without one.
+    longest_s
+        The longest interval that keeps a limit on recoveries, None without one.
+    """
+    end = REACH * max(lost.best_s, best_s or 0.0)
+    at = np.geomspace(lost.shortest_s, end, POINTS)
+    least = float(lost.share(lost.best_s))
+    at = at[lost.share(at) <= HEIGHT * least]
+
+    def curve(share: Any, style: str) -> Series:
+        return Series(tuple(zip(at.tolist(), (share(at) * HOUR_S).tolist(), strict=True)), style)
+
+    drawn = [
+        curve(lost.checkpointing, "other-line"),
+        curve(lost.recovering, "bound-line"),
+        curve(lost.share, "value-line"),
+    ]
+    marks = [] if longest_s is None or not 0.0 < longest_s <= end else [Mark(longest_s, "limit-line", "limit")]
+    dots = () if best_s is None else (((best_s, float(lost.share(best_s)) * HOUR_S), "chosen"),)
+    key = [
+        ("line:value-line", "", "lost in all"),
+        ("line:other-line", "", "checkpoints"),
+        ("line:bound-line", "", "recoveries"),
+        *([("chosen", "", "the best interval")] if dots else []),
+        *([("line:limit-line", "", "recoveries take longer beyond")] if marks else []),
+    ]
+
+    def draw(width: float) -> Any:
+        return lines(
+            drawn,
+            width,
+            Axis("time between checkpoints", duration, times=True),
+            Axis("seconds lost in an hour", reach=(0.0, HEIGHT * least * HOUR_S)),
+            marks=marks,
+            dots=dots,
+        )
+
+    said = f"Least is lost at {duration(lost.best_s)} between checkpoints."
+    return figure("Time lost to checkpoints and recoveries", said, draw, key=tuple(key))
 
 
 @dataclass(frozen=True)

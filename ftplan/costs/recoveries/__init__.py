@@ -8,61 +8,24 @@ is whose.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import NamedTuple
 
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading, joined
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
-from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recoveries import Curve, Recovery
 
 #: Form, and its reader as "module:function".
 READERS: Mapping[str, str] = {
     "recoveries": "ftplan.costs.recoveries.recovery_table:read",
     "curves": "ftplan.costs.recoveries.curve_table:read",
-    "flink": "ftplan.costs.recoveries.flink_spans:read",
+    "flink": "ftplan.costs.recoveries.flink:read",
     "spark": "ftplan.costs.recoveries.spark_event_log:read",
 }
 
 
-class ReadingOptions(NamedTuple):
-    """How recoveries are read.
-
-    Attributes
-    ----------
-    columns
-        Role of a column, such as ``recovery`` or ``lag``, and what it is called.
-    interval_s
-        Seconds between checkpoints where a source does not say.
-    """
-
-    columns: Mapping[str, str] = {}
-    interval_s: float | None = None
-
-
-class Reading(NamedTuple):
-    """What a source holds: recoveries, or curves in which they are to be found; and what was left out."""
-
-    recoveries: tuple[Recovery, ...] = ()
-    curves: tuple[Curve, ...] = ()
-    warnings: tuple[Warn, ...] = ()
-    inputs: tuple[InputFile, ...] = ()
-
-
-def joined(readings: Iterable[Reading]) -> Reading:
-    """Return several readings as one."""
-    listed = list(readings)
-    return Reading(
-        tuple(item for one in listed for item in one.recoveries),
-        tuple(item for one in listed for item in one.curves),
-        tuple(item for one in listed for item in one.warnings),
-        tuple(item for one in listed for item in one.inputs),
-    )
-
-
-def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options: ReadingOptions) -> Reading:
+def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options: ReadingOptions) -> RecoveryReading:
     """Read files and folders; *form* is one of :data:`READERS` or ``auto``.
 
     Raises
@@ -81,7 +44,7 @@ def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options:
         by_form.setdefault(form_of(path, options) if form == "auto" else form, []).append(path)
     readings = []
     for name, some in by_form.items():
-        reading: Reading = resolve_name(READERS[name])(some, options)
+        reading: RecoveryReading = resolve_name(READERS[name])(some, options)
         if not reading.recoveries and not reading.curves:
             why = f": {reading.warnings[0].message}" if reading.warnings else ""
             raise FtplanError(f"{', '.join(map(display_name, some))}: no recovery that can be used{why}")

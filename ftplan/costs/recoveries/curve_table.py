@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, joined
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading, joined
 from ftplan.costs.recoveries.tables import column_of, numbers, read_table
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile
-from ftplan.model.recoveries import Curve
+from ftplan.model.recovery_costs import Curve
 from ftplan.model.topology import FloatArray
 
 SIGNALS = ("throughput", "lag", "latency")
@@ -23,7 +23,7 @@ MOST_CURVES = 1000
 _SIGNAL = ranges.Range(1e-12, 1e18)
 
 
-def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
+def read(paths: Sequence[Path], options: ReadingOptions) -> RecoveryReading:
     """Read tables of curves; rows may stand in any order.
 
     Raises
@@ -34,7 +34,7 @@ def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
     return joined(_table(path, options) for path in paths)
 
 
-def _table(path: Path, options: ReadingOptions) -> Reading:
+def _table(path: Path, options: ReadingOptions) -> RecoveryReading:
     name = display_name(path)
     frame = read_table(path)
     known = [str(column) for column in frame.columns]
@@ -64,7 +64,7 @@ def _table(path: Path, options: ReadingOptions) -> Reading:
         called = f"{name} at {value:g} s" if interval else name
         curves.append(Curve(called, seconds[rows], **{r: v[rows] for r, v in signals.items()}, interval_s=stated))
     source = InputFile("recoveries", recorded_path(path), sha256_of_file(path))
-    return Reading(curves=tuple(curves), inputs=(source,))
+    return RecoveryReading(curves=tuple(curves), inputs=(source,))
 
 
 def _seconds(values: Any, column: str, name: str) -> FloatArray:

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, joined
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading, joined
 from ftplan.costs.recoveries.tables import column_of, numbers, read_table
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import MeasuredRecovery
 
 _ALLOWED = {
     "recovery": ranges.SECONDS,
@@ -45,7 +45,7 @@ def fits(columns: Sequence[str], options: ReadingOptions) -> bool:
     )
 
 
-def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
+def read(paths: Sequence[Path], options: ReadingOptions) -> RecoveryReading:
     """Read tables of recoveries. Rows without an interval are left out and counted where others of the table have one.
 
     Raises
@@ -56,7 +56,7 @@ def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
     return joined(_table(path, options) for path in paths)
 
 
-def _table(path: Path, options: ReadingOptions) -> Reading:
+def _table(path: Path, options: ReadingOptions) -> RecoveryReading:
     name = display_name(path)
     frame = read_table(path)
     known = [str(column) for column in frame.columns]
@@ -91,7 +91,7 @@ def _table(path: Path, options: ReadingOptions) -> Reading:
         warnings.append(Warn("ROWS_LEFT_OUT", f"{name}: {_rows(zero)} with a recovery of 0 seconds"))
         kept &= ~zero
     recoveries = tuple(
-        Recovery(
+        MeasuredRecovery(
             f"{name}: row {row}",
             recovery_s=_number(values["recovery"][row]),
             rate=_number(values["rate"][row]),
@@ -107,7 +107,7 @@ def _table(path: Path, options: ReadingOptions) -> Reading:
         for row in np.flatnonzero(kept)
     )
     source = InputFile("recoveries", recorded_path(path), sha256_of_file(path))
-    return Reading(recoveries, warnings=tuple(warnings), inputs=(source,))
+    return RecoveryReading(recoveries, warnings=tuple(warnings), inputs=(source,))
 
 
 def _rows(mask: NDArray[np.bool_]) -> str:

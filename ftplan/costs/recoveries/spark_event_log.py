@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.costs.recoveries import Reading, ReadingOptions
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
 from ftplan.engines.spark.log_files import SparkLog, event_lines, find_event_logs
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path, sha256_of_data, sha256_of_file
 from ftplan.model import ranges
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.recoveries import Recovery
+from ftplan.model.recovery_costs import MeasuredRecovery
 
 _QUERY = re.compile(rb'"Event":\s*"org\.apache\.spark\.sql\.streaming\.StreamingQueryListener\$Query(\w+)Event"')
 _FINISHED = re.compile(rb'"Finish Time":\s*(\d{1,16})')
@@ -52,7 +52,7 @@ class _Run(NamedTuple):
     last_s: list[float]
 
 
-def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
+def read(paths: Sequence[Path], options: ReadingOptions) -> RecoveryReading:
     """Read the restarts of queries in event logs; runs of one query may stand in different logs.
 
     Raises
@@ -86,7 +86,7 @@ def read(paths: Sequence[Path], options: ReadingOptions) -> Reading:
     if not recoveries and not warnings:
         text = "no query was started again: give the logs of both applications, before the failure and after it"
         warnings.append(Warn("ROWS_LEFT_OUT", f"{name}: {text}"))
-    return Reading(tuple(recoveries), warnings=tuple(warnings), inputs=tuple(map(_input, paths)))
+    return RecoveryReading(tuple(recoveries), warnings=tuple(warnings), inputs=tuple(map(_input, paths)))
 
 
 def _collect(log: SparkLog, queries: dict[str, dict[str, _Run]]) -> None:
@@ -130,7 +130,7 @@ def _seconds(text: Any) -> float:
     return datetime.fromisoformat(str(text)).timestamp()
 
 
-def _recovery(before: _Run, after: _Run, options: ReadingOptions) -> Recovery | None:
+def _recovery(before: _Run, after: _Run, options: ReadingOptions) -> MeasuredRecovery | None:
     """Return the recovery between two runs of a query, None where it cannot be told."""
     usual = [batch for batch in before.batches if batch.rows > 0][-20:]
     if len(usual) < LEAST_BATCHES:
@@ -153,7 +153,7 @@ def _recovery(before: _Run, after: _Run, options: ReadingOptions) -> Recovery | 
     pace = float(np.median(np.diff(begins)))
     rate = float(np.median(rows)) / pace if pace > 0.0 else None
     started = datetime.fromtimestamp(after.started_s, UTC)
-    return Recovery(
+    return MeasuredRecovery(
         f"{after.place}: run of {started:%Y-%m-%dT%H:%M:%SZ}",
         recovery_s=caught_up - failed,
         rate=rate if rate is not None and ranges.RATE.holds(rate) else None,

@@ -1,4 +1,4 @@
-"""Tables of numbers, CSV or Parquet, whose columns people call as they like."""
+"""Tables of numbers, CSV or Parquet, whose columns people call as they like: recoveries, curves, rates over time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.recoveries import ReadingOptions
+from ftplan.costs.recoveries.reading import ReadingOptions
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
 from ftplan.model.ranges import Range
@@ -16,7 +16,6 @@ from ftplan.model.topology import FloatArray
 
 #: What the names of files with tables end in.
 ENDINGS = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
-
 #: Role of a column, and what it is called where nobody says; the first that is there counts. Names that end in _ms
 #: are in milliseconds.
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -35,6 +34,24 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "lag": ("consumer_lag_records", "consumer_lag", "lag_records", "lag", "records_lag_max"),
     "latency": ("latency_ms", "latency_s", "latency"),
 }
+
+
+def load_rates(path: str) -> tuple[str, dict[str, FloatArray]]:
+    """Read the columns ``time_s`` and ``rate`` of a table, CSV or Parquet; return them with the name of the file.
+
+    Raises
+    ------
+    FtplanError
+        If it cannot be read, or lacks one of them.
+    """
+    import pandas as pd
+
+    name, frame = display_name(path), read_table(Path(path))
+    for column in ("time_s", "rate"):
+        if column not in frame:
+            raise FtplanError(f"{name}: there is no column {column!r}; there are {', '.join(frame.columns)}")
+    values = {column: pd.to_numeric(frame[column], errors="coerce") for column in ("time_s", "rate")}
+    return name, {column: value.to_numpy(dtype="float64") for column, value in values.items()}
 
 
 def is_table(path: Path) -> bool:

@@ -17,7 +17,7 @@ from ftplan.engines.flink.measured import checkpoints, cores, state_bytes
 from ftplan.engines.flink.plan import Vertex, default_max_parallelism
 from ftplan.engines.flink.records import JobRecord
 from ftplan.engines.importing.draft import Draft, DraftEdge
-from ftplan.model.slugs import listed, slug
+from ftplan.model.names import listed, slug
 
 
 def key_groups(vertices: Sequence[Vertex], state: Mapping[str, float], draft: Draft) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ftplan.engines.exporting import Export, scaled_of, title_of, yaml_text
 from ftplan.engines.registry import targets
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem

@@ -15,7 +15,7 @@ from ftplan.engines.importing.draft import Draft, DraftOperator, ImportOptions
 from ftplan.engines.importing.source import EngineSource
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import parse_text
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 
 def read(source: EngineSource, options: ImportOptions) -> Draft:

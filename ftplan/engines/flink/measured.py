@@ -16,7 +16,7 @@ from ftplan.engines.flink.pages import entries, number, part, text, whole
 from ftplan.engines.flink.plan import Vertex
 from ftplan.engines.flink.records import JobRecord
 from ftplan.engines.importing.draft import Draft, DraftNode
-from ftplan.model.slugs import listed, slug
+from ftplan.model.names import listed, slug
 
 #: Flink writes the largest long where there is no periodic checkpoint; no interval is longer than a year.
 _LONGEST_MS = 366 * 86_400_000

@@ -14,9 +14,8 @@ import pyarrow as pa
 
 from ftplan.engines.flink.metadata import MAGIC, OperatorState, checkpoint_state, is_key_group_state, key_group_state
 from ftplan.errors import FtplanError
-from ftplan.model.names import natural_key
+from ftplan.model.names import listed, natural_key
 from ftplan.model.plan import Warn
-from ftplan.model.slugs import listed
 
 
 class KeyGroupStates(NamedTuple):

@@ -22,8 +22,8 @@ from ftplan.engines.flink.plan import plan_vertices
 from ftplan.engines.flink.rest_files import LINES, is_metadata, key_group_states, saved
 from ftplan.engines.log_rows import arrow_frame, engine_log
 from ftplan.errors import FtplanError
+from ftplan.model.names import slugs
 from ftplan.model.plan import Warn
-from ftplan.model.slugs import slugs
 from ftplan.spark_stats.inputs import LogFile, cut_last_line
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log

@@ -18,8 +18,8 @@ from ftplan.engines.flink.counter_rows import increases, state_rows
 from ftplan.engines.flink.names import Scope, scopes, vertex_of
 from ftplan.engines.log_rows import arrow_frame, engine_log
 from ftplan.errors import FtplanError
+from ftplan.model.names import slugs
 from ftplan.model.plan import Warn
-from ftplan.model.slugs import slugs
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import Log

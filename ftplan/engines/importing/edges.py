@@ -12,7 +12,7 @@ from ftplan.engines.importing.cycles import Pair, cycles, feedback, shown
 from ftplan.engines.importing.draft import Draft, DraftEdge, ImportOptions, Partitioning
 from ftplan.errors import FtplanError
 from ftplan.model.defaults import MAX_SUBSTREAMS
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 #: Share by which an edge's measured rate and its sender's output may differ and still count as equal.
 DIFFERS = 0.01

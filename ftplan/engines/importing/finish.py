@@ -23,9 +23,8 @@ from ftplan.io.cluster_file import load_cluster
 from ftplan.io.model_entries import topology_entry
 from ftplan.io.topology_file import load_topology
 from ftplan.model import ranges
-from ftplan.model.names import natural_key
+from ftplan.model.names import listed, natural_key, slugs
 from ftplan.model.plan import Warn
-from ftplan.model.slugs import listed, slugs
 
 
 class Documents(NamedTuple):

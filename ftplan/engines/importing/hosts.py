@@ -12,8 +12,7 @@ from ftplan.engines.importing.draft import Draft, ZoneMap
 from ftplan.errors import FtplanError
 from ftplan.io.documents import decoded, display_name, parse_text, plain, read_bytes
 from ftplan.io.model_entries import envelope
-from ftplan.model.names import natural_key
-from ftplan.model.slugs import listed, slugs
+from ftplan.model.names import listed, natural_key, slugs
 
 #: Mean utilisation that is assumed of nodes of which the engine does not say the cores.
 UTILISATION = 0.7

@@ -21,7 +21,7 @@ from ftplan.engines.kafka_streams.tools import (
     sub_topologies,
 )
 from ftplan.errors import FtplanError
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 Sizes = dict[str, dict[int, float]]
 _CHANGELOG = "-changelog"

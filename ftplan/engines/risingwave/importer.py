@@ -17,7 +17,7 @@ from ftplan.engines.importing.parts import Part
 from ftplan.engines.importing.source import EngineSource
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import parse_text
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 #: Virtual nodes of a fragment, which bound its parallelism.
 VIRTUAL_NODES = 256

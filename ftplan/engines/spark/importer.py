@@ -18,7 +18,7 @@ from ftplan.engines.spark.stages import StageOperator, execution, stage_operator
 from ftplan.engines.spark.task_ends import EventLog, TaskEnd, read_lines
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator, ImportOptions
-from ftplan.model.slugs import listed
+from ftplan.model.names import listed
 
 #: What a grouping is, where all tasks of both sides meet but not as the topology has it.
 _APPROXIMATE = {

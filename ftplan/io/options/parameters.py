@@ -19,9 +19,9 @@ from ftplan.io.options.fields import (
     quoted,
     texts,
 )
-from ftplan.model.load_measures import MEASURES
 from ftplan.model.names import Selector
 from ftplan.model.problem import Problem
+from ftplan.model.units import MEASURES
 
 
 def _selector(value: Any) -> str:

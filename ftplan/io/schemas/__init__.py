@@ -22,7 +22,7 @@ MODELS: Mapping[str, str] = {
     "evaluation": "ftplan.io.evaluation_file:EvaluationModel",
     "what-if": "ftplan.io.what_if_file:WhatIfModel",
     "recovery-costs": "ftplan.io.recovery_costs_file:RecoveryCostsModel",
-    "bottleneck-rules": "ftplan.planners.scale_out.rules_file:BottleneckRulesModel",
+    "bottleneck-rules": "ftplan.planners.scale_out.bottlenecks.rules_file:BottleneckRulesModel",
     "checkpoint-interval": "ftplan.io.checkpoint_interval_file:CheckpointIntervalModel",
     "collection": "ftplan.engines.collecting.collection:CollectionModel",
     "prometheus-mapping": "ftplan.engines.prometheus.mapping:PrometheusMappingModel",

@@ -3,22 +3,60 @@
 Everything rests on standardised series Z, whose inner products are Pearson's correlations: the correlation of a key
 group with all groups of a node is one product with the sum of their columns, so no groups-by-groups matrix is needed.
 Shapes: W windows, K key groups, N nodes.
+
+What is correlated (:func:`adjusted`) are raw loads, shares of the total, or loads without their daily profile. Raw
+loads that all follow the day correlate positively with each other: the least sum is then on nodes with few groups.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ftplan.model.statistics import KeyGroupSeries
+from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
+
+Correlate = Literal["raw", "share", "residual"]
+DAY_S = 86_400.0
 
 #: Numbers of one block of correlations: 4 million, 32 MB.
 BLOCK = 1 << 22
-
 Name = tuple[str, int]
+
+
+def adjusted(loads: FloatArray, window_s: float, correlate: Correlate) -> FloatArray:
+    """Return the series to correlate, shape (W, K) like *loads*; cost O(W K).
+
+    ``share``: each window's loads divided by their total, 0 where that is 0. ``residual``: each load less the mean
+    over all windows at the same time of day; windows of a day or longer, and traces of at most a day, have no daily
+    profile to remove and stay raw.
+    """
+    if correlate == "share":
+        total = loads.sum(axis=1, keepdims=True)
+        share = np.divide(loads, total, out=np.zeros_like(loads), where=total > 0)
+        return _steadied(share, share)
+    if correlate == "residual":
+        phase = (np.arange(loads.shape[0]) * window_s % DAY_S // window_s).astype(np.int64)
+        count = np.bincount(phase)
+        if len(count) <= 1 or loads.shape[0] <= len(count):
+            return loads
+        mean = np.zeros((len(count), loads.shape[1]))
+        np.add.at(mean, phase, loads)
+        mean /= np.maximum(count, 1)[:, None]
+        rest = loads - mean[phase]
+        return _steadied(rest, loads)
+    return loads
+
+
+def _steadied(series: FloatArray, scale: FloatArray) -> FloatArray:
+    """Make columns of *series* constant that vary by no more than the rounding of *scale*; both (W, K)."""
+    if series.size:
+        noise = np.ptp(series, axis=0) <= NOISE * np.abs(scale).max(axis=0)
+        series[:, noise] = series[0, noise]
+    return series
 
 
 def standardised(loads: FloatArray) -> FloatArray:
@@ -80,7 +118,7 @@ def mean_elsewhere(total: FloatArray, home: IntArray, accepts: npt.NDArray[np.bo
     return np.asarray(np.where(places > 0, total / np.maximum(places, 1), 0.0))
 
 
-class Pair(NamedTuple):
+class CorrelatedPair(NamedTuple):
     """Two key groups, the smaller name first, and their correlation in [-1, 1]."""
 
     first: Name
@@ -88,7 +126,7 @@ class Pair(NamedTuple):
     correlation: float
 
 
-def strongest_pairs(series: KeyGroupSeries, k: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+def strongest_pairs(series: KeyGroupSeries, k: int) -> tuple[tuple[CorrelatedPair, ...], tuple[CorrelatedPair, ...]]:
     """Return the *k* most negative and the *k* most positive pairs of key groups, strongest first.
 
     Correlations are compared after rounding to 12 digits and ties end at the names, so that rounding noise decides
@@ -114,9 +152,9 @@ def strongest_pairs(series: KeyGroupSeries, k: int) -> tuple[tuple[Pair, ...], t
             kept[side] = _least(np.concatenate([old_values, signed[hit]]), np.concatenate([old_index, place[hit]]), k)
     names = series.names
 
-    def pairs(side: int, sign: float) -> tuple[Pair, ...]:
+    def pairs(side: int, sign: float) -> tuple[CorrelatedPair, ...]:
         return tuple(
-            Pair(names[int(i) // groups], names[int(i) % groups], min(1.0, max(-1.0, sign * float(v))))
+            CorrelatedPair(names[int(i) // groups], names[int(i) % groups], min(1.0, max(-1.0, sign * float(v))))
             for v, i in zip(*kept[side], strict=True)
         )
 

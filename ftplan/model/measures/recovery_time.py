@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ftplan.errors import FtplanError
-from ftplan.model.measures.task_pace import pace_used
 from ftplan.model.plan import Warn
-from ftplan.model.rates import rates
+from ftplan.model.rates import pace_used, rates
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
@@ -149,7 +148,7 @@ class RecoveryDelays(NamedTuple):
 
         A task processes again what came in during *age* intervals, at its fastest pace, and catches up with the share
         1 - rho of it that its input leaves: together ``(age * interval + down) * rho / (1 - rho)`` (as
-        :func:`recovery_time`; rho as :func:`ftplan.model.measures.task_pace.pace_used`). Of an operator that states no
+        :func:`recovery_time`; rho as :func:`ftplan.model.rates.pace_used`). Of an operator that states no
         interval nothing is known, and nothing is added.
         """
         operators = graph.topology.operators

@@ -1,4 +1,4 @@
-"""How much state each task has to restore, and how it divides over key groups."""
+"""How much state each task has to restore, and how many bytes each of its key groups has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ftplan.model.key_group_state import key_group_state
 from ftplan.model.measures.key_group_series import key_group_series
 from ftplan.model.measures.task_costs import measured_by_task
 from ftplan.model.plan import Warn
@@ -15,10 +14,37 @@ from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import FloatArray, Operator
 
 #: Relative difference from which on memory and the topology's state disagree.
 TOLERANCE = 0.01
+
+
+def key_group_state(operator: Operator, series: KeyGroupSeries | None) -> FloatArray:
+    """Return the state of each key group of a keyed operator in bytes, shape (key_groups,), NaN where unknown.
+
+    The largest measured state over all windows wins; else the topology's ``state_bytes`` of the group's task divided
+    by the task's number of key groups, if it is more than 0.
+    """
+    task = operator.task_of_key_groups()
+    groups_of_task = np.bincount(task, minlength=operator.parallelism)
+    state = operator.state_bytes[task] / groups_of_task[task]
+    state = np.where(state > 0, state, np.nan)
+    if series is not None and operator.id in series.operators:
+        mine = series.operator == series.operators.index(operator.id)
+        group, measured = series.key_group[mine], series.state_bytes[mine]
+        known = ~np.isnan(measured) & (group >= 0) & (group < state.size)
+        state[group[known]] = measured[known]
+    return state
+
+
+def even_ranges(key_groups: int, parallelism: int) -> tuple[tuple[int, int], ...]:
+    """Return the first and last key group of each task where these are divided by number, as engines do.
+
+    Key group g is with task floor(g * parallelism / key_groups).
+    """
+    first = -(-np.arange(parallelism + 1) * key_groups // parallelism)
+    return tuple((a, b - 1) for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.cluster import Cluster, Placement, primaries
-from ftplan.model.key_group_state import key_group_state
+from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.plan import Plan
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.model.key_group_state import key_group_state
 from ftplan.model.measures.key_group_series import key_group_series
+from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem

@@ -12,8 +12,7 @@ from ftplan.model.topology import Topology
 from ftplan.reports.charts import ROWS, Bar, bars
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import count, figures_in, number, share, size
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States
+from ftplan.reports.plan_figures import DrawnState, Highlight, States
 
 BEFORE = "copies in place"
 
@@ -73,15 +72,15 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
         tasks = task_of.get(operator_id)
         return (operator_id, int(tasks[int(group)])) if tasks is not None and group < len(tasks) else None
 
-    known: dict[tuple[str, int], State] = {}
+    known: dict[tuple[str, int], DrawnState] = {}
     for item in body["assignments"]:
         where = task(item["operator"], item["key_group"])
         if where is not None and item["checkpoints"]:
-            known[where] = State("has checkpoint copies", "chosen", "C", 2, "with copies")
+            known[where] = DrawnState("has checkpoint copies", "chosen", "C", 2, "with copies")
     for move in body.get("moves") or []:
         where = task(move["operator"], move["key_group"])
         if where is not None:
-            known[where] = State("some of its copies move", "s4", "→", 1, "move copies")
+            known[where] = DrawnState("some of its copies move", "s4", "→", 1, "move copies")
     return known
 
 

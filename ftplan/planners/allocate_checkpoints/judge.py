@@ -7,8 +7,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
-from ftplan.model.failover import Losses
-from ftplan.model.measures.availability import availability, copysets
+from ftplan.model.measures.availability import Losses, availability, copysets
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries

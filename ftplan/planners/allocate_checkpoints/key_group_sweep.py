@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.cluster import Cluster, Placement
-from ftplan.model.load_measures import Measure
-from ftplan.model.measures.key_group_merge import merged
-from ftplan.model.measures.key_group_series import key_group_series
+from ftplan.model.measures.key_group_series import key_group_series, merged
 from ftplan.model.measures.node_load import NodeLoad
 from ftplan.model.measures.stats_summary import gini
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
+from ftplan.model.units import Measure
 from ftplan.planners.allocate_checkpoints.algorithms.correlated import correlated
 from ftplan.planners.allocate_checkpoints.algorithms.even import even
 from ftplan.planners.allocate_checkpoints.checkpoint_use import overloaded_windows, usable_windows

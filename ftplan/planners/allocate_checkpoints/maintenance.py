@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
-from ftplan.model.key_group_state import key_group_state
+from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology

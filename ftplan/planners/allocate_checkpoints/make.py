@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ftplan.costs.option import GivenCosts, recorded_costs
+from ftplan.costs.given_costs import GivenCosts, recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.kinds import ALLOCATE_CHECKPOINTS

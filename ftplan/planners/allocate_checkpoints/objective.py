@@ -16,8 +16,7 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.defaults import OVERLOAD
-from ftplan.model.measures.adjusted_load import Correlate, adjusted
-from ftplan.model.measures.correlation import mean_elsewhere, node_sums, standardised
+from ftplan.model.measures.correlation import Correlate, adjusted, mean_elsewhere, node_sums, standardised
 from ftplan.model.measures.node_load import NodeLoad, capacity_of, node_load
 from ftplan.model.measures.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.statistics import KeyGroupSeries

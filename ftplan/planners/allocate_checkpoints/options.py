@@ -20,7 +20,7 @@ from ftplan.io.options.fields import (
     written,
 )
 from ftplan.model.defaults import OVERLOAD
-from ftplan.model.load_measures import MEASURES
+from ftplan.model.units import MEASURES
 
 if TYPE_CHECKING:
     from ftplan.model.plan import Plan

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.cluster import Cluster, Placement, key_group_homes, primaries
-from ftplan.model.failover import loss_of_nodes
-from ftplan.model.key_group_state import key_group_state
+from ftplan.model.measures.availability import loss_of_nodes
 from ftplan.model.measures.key_group_series import of_operators
+from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import BoolArray, FloatArray, IntArray, Operator, Topology

@@ -11,8 +11,8 @@ import numpy as np
 
 from ftplan.errors import suggestion
 from ftplan.model.cluster import Cluster, Placement, primaries
-from ftplan.model.failover import takeover
-from ftplan.model.key_group_state import key_group_state
+from ftplan.model.measures.availability import takeover
+from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, Topology

@@ -7,22 +7,20 @@ from typing import Any
 
 from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster
-from ftplan.model.failover import Losses
 from ftplan.model.failure import Failure
-from ftplan.model.measures.availability import availability
-from ftplan.model.measures.checkpoint_recovery import recovery
-from ftplan.model.measures.planned_copies import planned_copies
+from ftplan.model.measures.availability import Losses, availability
+from ftplan.model.measures.planned_copies import planned_copies, recovery
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.planners.allocate_checkpoints.assignments import require_known_nodes, stated_assignments
+from ftplan.planners.allocate_checkpoints.assisted_migrations import migrations
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import require
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.rebalance.assisted_migrations import migrations
 from ftplan.planners.scenarios import with_scenario_fails
 
 

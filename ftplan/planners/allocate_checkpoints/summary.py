@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.model.cluster import Cluster
-from ftplan.model.failover import Losses
-from ftplan.model.measures.availability import availability
+from ftplan.model.measures.availability import Losses, availability
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners.allocate_checkpoints.assignments import current_assignments

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.model.measures.breach import Breach
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.model.violation import Breach
 from ftplan.planners.assessments import Explanation
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.from_plan import asked_of, numbered_rounds

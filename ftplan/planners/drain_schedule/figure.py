@@ -12,8 +12,7 @@ from ftplan.reports.charts import ROWS, Bar, bars
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import count, duration, is_number, number, share
 from ftplan.reports.palette import step_style
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import States, in_step
+from ftplan.reports.plan_figures import Highlight, States, in_step
 
 BEFORE = "one by one"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.model.kinds import DRAIN_SCHEDULE
 from ftplan.model.measures.stats_summary import trust_warnings
 from ftplan.model.plan import Objective, Plan, Warn

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster, Placement, primaries

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from ftplan.model.measures.breach import Breach
 from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.violation import Breach
 from ftplan.planners.drain_schedule.problem import DrainProblem, Move
 
 FIDELITY, PRIORITY = "min-fidelity", "keep-priority"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.model.measures.breach import over
+from ftplan.model.violation import over
 from ftplan.planners.peer_ring.judge import CODES
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.problem import RingProblem, Step

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.measures.breach import Breach
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
-from ftplan.model.violation import Violation
+from ftplan.model.violation import Breach, Violation
 from ftplan.planners.judging import (
     Judged,
     Judges,

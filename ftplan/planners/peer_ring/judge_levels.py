@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ftplan.model.measures.breach import over
 from ftplan.model.plan import Plan
-from ftplan.model.violation import Violation
+from ftplan.model.violation import Violation, over
 from ftplan.planners.judging import same, shown
 from ftplan.planners.peer_ring.problem import RingProblem, Step
 from ftplan.planners.peer_ring.ring import Ring

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.model.kinds import PEER_RING
-from ftplan.model.measures.breach import over
 from ftplan.model.plan import Objective, Plan, Status, Warn, sound_bound
 from ftplan.model.problem import Problem
+from ftplan.model.violation import over
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, SearchOptions, of_command
 from ftplan.planners.deployed import recorded

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.model.measures.breach import over
 from ftplan.model.plan import finite
 from ftplan.model.topology import FloatArray
+from ftplan.model.violation import over
 from ftplan.planners.peer_ring.moves import RingMove, held_at
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring

@@ -22,7 +22,7 @@ from ftplan.io.options.fields import (
     whole,
 )
 from ftplan.model.defaults import OVERLOAD
-from ftplan.model.load_measures import MEASURES
+from ftplan.model.units import MEASURES
 from ftplan.planners.rebalance.options import RebalanceOptions
 
 _TIME = number(0.0, 1e9)

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from ftplan.model.measures.breach import Breach, over
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.violation import Breach, over
 from ftplan.planners.peer_ring.moves import held_at
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring

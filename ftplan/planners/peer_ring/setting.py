@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.cluster import Network
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.measures.recovery_time import input_rate, longest_interval, outside_fitted_range

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ftplan.model.cluster import Cluster
-from ftplan.model.measures.breach import Breach, over
 from ftplan.model.topology import FloatArray
+from ftplan.model.violation import Breach, over
 from ftplan.planners.rebalance.effects import loads_in_phases, places_after, surviving_copies
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.planners.rebalance.migration_phases import phase_figures
@@ -37,7 +37,7 @@ from ftplan.planners.rebalance.rules import (
 TAKES_NONE = "accepts"
 
 
-class Stated(NamedTuple):
+class StatedMove(NamedTuple):
     """Phase of a move, and why it is by its protocol."""
 
     phase: int
@@ -45,7 +45,7 @@ class Stated(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Planned:
+class PlannedRebalance:
     """A plan by numbers, and what follows from it once for all.
 
     ``load`` and ``memory`` are those of nodes after all moves, (N,); ``pause_s``, ``moved`` and ``stated`` are by key
@@ -59,12 +59,12 @@ class Planned:
     memory: tuple[FloatArray, FloatArray]  # before and after
     copies: tuple[tuple[int, ...], ...]
     moved: Mapping[int, Migration]
-    stated: Mapping[int, Stated]
+    stated: Mapping[int, StatedMove]
     pause_s: Mapping[int, float]
     during: Sequence[FloatArray]  # load of nodes in each phase
 
     @classmethod
-    def of(cls, problem: RebalanceProblem, cluster: Cluster, answer: Rebalance, protocol: str) -> Planned:
+    def of(cls, problem: RebalanceProblem, cluster: Cluster, answer: Rebalance, protocol: str) -> PlannedRebalance:
         """Return what follows from an answer; *protocol* is what was asked for."""
         place, copies = places_after(problem, answer.moves), copies_after(problem, answer)
         figures, why = phase_figures(problem, answer.phases), reasons(problem, answer, protocol)
@@ -76,7 +76,7 @@ class Planned:
             (memory_used(problem, problem.home, problem.copies), memory_used(problem, place, copies)),
             copies,
             {move.group: move for move in answer.moves},
-            {move.group: Stated(number, why[move]) for number, phase in enumerate(answer.phases) for move in phase},
+            {move.group: StatedMove(number, why[move]) for number, phase in enumerate(answer.phases) for move in phase},
             {
                 move.group: pause
                 for phase, item in zip(answer.phases, figures, strict=True)
@@ -106,7 +106,7 @@ def _ways(problem: RebalanceProblem, group: int, node: int) -> tuple[str, ...]:
     return () if node == problem.home[group] else problem.possible(group, node)
 
 
-def candidate_rows(planned: Planned, group: int) -> list[dict[str, Any]]:
+def candidate_rows(planned: PlannedRebalance, group: int) -> list[dict[str, Any]]:
     """Return every node for a key group, the cheapest first that nothing rules out; its own node costs nothing.
 
     ``cost`` is that of the cheapest protocol, infinite where there is none.
@@ -140,7 +140,7 @@ def candidate_rows(planned: Planned, group: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _breaches(planned: Planned, group: int, node: int) -> Iterator[Breach]:
+def _breaches(planned: PlannedRebalance, group: int, node: int) -> Iterator[Breach]:
     """Yield what a key group on another node would break, all else as planned; new copies left aside."""
     problem, name = planned.problem, planned.problem.nodes[node]
     if node == problem.home[group]:
@@ -155,7 +155,7 @@ def _breaches(planned: Planned, group: int, node: int) -> Iterator[Breach]:
     yield from _of_memory(planned, group, node)
 
 
-def _of_the_way(planned: Planned, group: int, node: int) -> Iterator[Breach]:
+def _of_the_way(planned: PlannedRebalance, group: int, node: int) -> Iterator[Breach]:
     """What rules are broken by every protocol that could bring a group to a node."""
     problem, limits = planned.problem, planned.problem.limits
     ways = [(protocol, PROTOCOLS.index(protocol)) for protocol in _ways(problem, group, node)]
@@ -182,7 +182,7 @@ def _of_the_way(planned: Planned, group: int, node: int) -> Iterator[Breach]:
         yield Breach(MOST_BYTES, limits.max_bytes, sent, sent, None, "more would be transferred")
 
 
-def _of_loads(planned: Planned, group: int, node: int) -> Iterator[Breach]:
+def _of_loads(planned: PlannedRebalance, group: int, node: int) -> Iterator[Breach]:
     """Loads afterwards, of the node and of the one that it would be on otherwise, and in the phase of its move."""
     problem, move, load = planned.problem, planned.moved.get(group), float(planned.problem.load[group])
     name, there = problem.nodes[node], float(planned.load[node]) + load
@@ -206,7 +206,7 @@ def _of_loads(planned: Planned, group: int, node: int) -> Iterator[Breach]:
         yield Breach(PHASE_CAPACITY, limit, peak, peak, None, f"{name} would be overloaded from phase {begin} on")
 
 
-def _of_memory(planned: Planned, group: int, node: int) -> Iterator[Breach]:
+def _of_memory(planned: PlannedRebalance, group: int, node: int) -> Iterator[Breach]:
     problem, move = planned.problem, planned.moved.get(group)
     before, after = (float(used[node]) for used in planned.memory)
     way = next(iter(_ways(problem, group, node)), None)

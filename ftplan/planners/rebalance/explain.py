@@ -11,7 +11,7 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.assessments import Explanation
-from ftplan.planners.rebalance.candidates import Planned, candidate_rows, way_columns
+from ftplan.planners.rebalance.candidates import PlannedRebalance, candidate_rows, way_columns
 from ftplan.planners.rebalance.explain_moves import explain_node, explain_operator, explain_zone, said
 from ftplan.planners.rebalance.from_plan import asked_of, group_numbers, numbered
 from ftplan.planners.rebalance.judge import CODES
@@ -34,7 +34,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """
     prepared = asked_of(plan, problem)
     answer, protocol = numbered(plan, prepared.problem), RebalanceOptions.of_plan(plan).protocol
-    planned = Planned.of(prepared.problem, prepared.cluster, answer, protocol)
+    planned = PlannedRebalance.of(prepared.problem, prepared.cluster, answer, protocol)
     if what.kind == "key-group":
         return _key_group(what, planned)
     if what.kind == "node":
@@ -47,7 +47,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     raise FtplanError(f"{what}: {text}")
 
 
-def _key_group(what: Selector, planned: Planned) -> Explanation:
+def _key_group(what: Selector, planned: PlannedRebalance) -> Explanation:
     problem = planned.problem
     group = group_numbers(problem).get((what.name, int(what.index or 0)))
     if group is None:
@@ -83,7 +83,7 @@ def _key_group(what: Selector, planned: Planned) -> Explanation:
     return Explanation(str(what), title, columns, listed, tuple(notes), ())
 
 
-def _why(planned: Planned, group: int) -> Iterator[str]:
+def _why(planned: PlannedRebalance, group: int) -> Iterator[str]:
     """Say what would be wrong if a group stayed, or why it can."""
     problem, move = planned.problem, planned.moved.get(group)
     home = int(problem.home[group])
@@ -106,7 +106,7 @@ def _why(planned: Planned, group: int) -> Iterator[str]:
     yield f"by {move.protocol}: {planned.stated[group].reason}"
 
 
-def _cheaper(planned: Planned, group: int, rows: list[dict[str, Any]]) -> Iterator[str]:
+def _cheaper(planned: PlannedRebalance, group: int, rows: list[dict[str, Any]]) -> Iterator[str]:
     """Name the cheapest other node that nothing rules out, if it is cheaper."""
     problem, move = planned.problem, planned.moved.get(group)
     others = [row for row in rows if not row["chosen"] and row["ruled out by"] is None]

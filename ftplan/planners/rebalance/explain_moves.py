@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.model.measures.breach import over
 from ftplan.model.names import Selector
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
+from ftplan.model.violation import over
 from ftplan.planners.assessments import Explanation
-from ftplan.planners.rebalance.candidates import Planned
+from ftplan.planners.rebalance.candidates import PlannedRebalance
 from ftplan.planners.rebalance.effects import places_after
 from ftplan.planners.rebalance.migration_costs import ASSISTED
 from ftplan.planners.rebalance.problem import Migration
@@ -28,7 +28,7 @@ def said(load: float) -> str:
     return f"{load:,.0f}" if abs(load) >= 1e5 else f"{load:.6g}"
 
 
-def explain_node(what: Selector, planned: Planned, loads: FloatArray) -> Explanation:
+def explain_node(what: Selector, planned: PlannedRebalance, loads: FloatArray) -> Explanation:
     """Explain a node: its load, that in each window from *loads*, (W, K), and what comes and goes."""
     problem, node = planned.problem, planned.cluster.position[planned.cluster.node(what.name).id]
     rows = [row for row in _passing(planned) if node in (row["_from"], row["_to"])]
@@ -51,12 +51,12 @@ def explain_node(what: Selector, planned: Planned, loads: FloatArray) -> Explana
     return Explanation(str(what), title, _PASSING, tuple(_shown(row, _PASSING) for row in rows), tuple(notes), ())
 
 
-def _load(planned: Planned, node: int, load: float) -> str:
+def _load(planned: PlannedRebalance, node: int, load: float) -> str:
     capacity = float(planned.problem.capacity[node])
     return said(load) + (f" ({load / capacity:.3f} of its capacity)" if capacity > 0.0 else "")
 
 
-def _limits(planned: Planned, node: int) -> Iterator[str]:
+def _limits(planned: PlannedRebalance, node: int) -> Iterator[str]:
     problem = planned.problem
     upper, lower = float(problem.upper[node]), float(problem.lower[node])
     if problem.removed[node]:
@@ -66,7 +66,7 @@ def _limits(planned: Planned, node: int) -> Iterator[str]:
     yield f"at most {said(upper)} may be{least}" + ("" if problem.hosts[node] else "; it takes no key groups")
 
 
-def _windows(planned: Planned, node: int, loads: FloatArray) -> Iterator[str]:
+def _windows(planned: PlannedRebalance, node: int, loads: FloatArray) -> Iterator[str]:
     """Say in which share of the windows a node is overloaded, from the load of key groups in each, (W, K)."""
     problem = planned.problem
     shares = []
@@ -76,7 +76,7 @@ def _windows(planned: Planned, node: int, loads: FloatArray) -> Iterator[str]:
     yield f"it is overloaded in {shares[0]:.1%} of the windows, afterwards in {shares[1]:.1%}"
 
 
-def _relief(planned: Planned, node: int, load: float, gives: str) -> Iterator[str]:
+def _relief(planned: PlannedRebalance, node: int, load: float, gives: str) -> Iterator[str]:
     """Say how many key groups have to go at least, by arithmetic: the heaviest ones first."""
     problem = planned.problem
     limit = 0.0 if problem.removed[node] else float(problem.upper[node])
@@ -92,7 +92,7 @@ def _relief(planned: Planned, node: int, load: float, gives: str) -> Iterator[st
     yield f"to be relieved of {said(excess)} {gives} {many}"
 
 
-def _passing(planned: Planned) -> list[dict[str, Any]]:
+def _passing(planned: PlannedRebalance) -> list[dict[str, Any]]:
     """Return a row for each move, with the numbers of its nodes."""
     problem = planned.problem
     return [
@@ -119,7 +119,7 @@ def _shown(row: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
     return {name: row[name] for name in columns}
 
 
-def explain_zone(what: Selector, planned: Planned) -> Explanation:
+def explain_zone(what: Selector, planned: PlannedRebalance) -> Explanation:
     """Explain a zone: what its nodes carry, and what crosses its border."""
     problem = planned.problem
     ids = planned.cluster.nodes_of(what)
@@ -144,7 +144,7 @@ def _share(load: float, capacity: float) -> float | None:
     return float(load) / capacity if capacity > 0.0 else None
 
 
-def explain_operator(what: Selector, planned: Planned) -> Explanation:
+def explain_operator(what: Selector, planned: PlannedRebalance) -> Explanation:
     """Explain an operator: which of its key groups move."""
     problem = planned.problem
     groups = [k for k, operator in enumerate(problem.operators) if operator == what.name]

@@ -14,8 +14,7 @@ from ftplan.reports.charts import ROWS, Axis, Bar, Series, Span, bars, gantt, li
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import count, duration, figures_in, is_number, number, share, size
 from ftplan.reports.palette import step_style
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States
+from ftplan.reports.plan_figures import DrawnState, Highlight, States
 
 BEFORE = "as it is now"
 
@@ -92,11 +91,11 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
 def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     """Return which tasks have key groups that move."""
     task_of = {operator.id: operator.task_of_key_groups() for operator in topology.operators}
-    known: dict[tuple[str, int], State] = {}
+    known: dict[tuple[str, int], DrawnState] = {}
     for move in _listed(plan, "moves"):
         tasks, group = task_of.get(move["operator"]), int(move["key_group"])
         if tasks is not None and group < len(tasks):
-            known[move["operator"], int(tasks[group])] = State("some of its key groups move", "s4", "→", 1, "move")
+            known[move["operator"], int(tasks[group])] = DrawnState("some of its key groups move", "s4", "→", 1, "move")
     return known
 
 

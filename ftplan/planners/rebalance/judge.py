@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ftplan.model.measures.breach import over
 from ftplan.model.measures.node_load import capacity_of
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
-from ftplan.model.violation import Violation
+from ftplan.model.violation import Violation, over
 from ftplan.planners.judging import (
     Judged,
     Judges,
@@ -22,7 +21,7 @@ from ftplan.planners.judging import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.planners.rebalance.body_writer import objective_name, summary
+from ftplan.planners.rebalance.body import objective_name, summary
 from ftplan.planners.rebalance.from_plan import asked_of, group_numbers, moves_listed, numbered
 from ftplan.planners.rebalance.judge_body import judge_body
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS

@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.plan import Plan, canonical
 from ftplan.model.violation import Violation
 from ftplan.planners.judging import differences, same, shown
-from ftplan.planners.rebalance.body_writer import moves_of, named, new_copies_of, phases_of, rollback_of
+from ftplan.planners.rebalance.body import moves_of, named, new_copies_of, phases_of, rollback_of
 from ftplan.planners.rebalance.effects import places_after
 from ftplan.planners.rebalance.from_plan import group_numbers, moves_listed
 from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem

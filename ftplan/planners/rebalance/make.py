@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
@@ -16,7 +16,7 @@ from ftplan.planners.budget import Budget, of_command
 from ftplan.planners.deployed import recorded
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.phases.front import front
-from ftplan.planners.rebalance.body_writer import body, objective_name, summary
+from ftplan.planners.rebalance.body import body, objective_name, summary
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
 from ftplan.planners.rebalance.problem import Rebalance

@@ -5,6 +5,38 @@ turns it into state there and replays what came in since; ``cpal`` (Algorithm 2)
 pauses only to synchronise the two. ``direct`` makes a fresh checkpoint and sends it; ``lazy`` lets the next full
 checkpoint be stored on the target and moves by ``cpa`` then. ``recover`` and ``fetch`` are no moves: the node is gone,
 and the group comes back as after a failure, where a checkpoint of it lies or on another node, to which it is sent.
+
+[Madsen2015], section 4, counts messages (table 2): a fast one takes 1, a normal one 1 + C with C the queueing, data
+adds its size. With buffers of b_j records at upstream instances j and t per record that gives (table 3): ``cpa``
+takes max_j b_j + sum_j t b_j; ``cpal`` is done after max_j (b_j + C) + sum_j t b_j + 2 + C and the work on what it
+buffered, and pauses for that work and for the spread of the marks at which its inputs change over, at most C;
+``direct`` takes what serialising and sending the state takes. In seconds, with n = rate x age the records that
+upstream buffers hold, all of them sent over the link into the target, and rho the share of a thread that the group
+takes:
+
+- replay = n record_bytes / bandwidth + age rho, nothing for a group without input
+- ``cpa``: latency = completion = delay + (restart + replay) / (1 - rho)
+- ``cpal``: latency = queue / (1 - rho), completion = that of ``cpa`` + 2 delay + 2 queue, at least the latency; the
+  work on what was buffered, queue rho / (1 - rho), counts in the latency only
+- ``direct``: latency = completion = delay + (restart + S) / (1 - rho), S = state (1 / serialisation + 1 / bandwidth
+  + 1 / serialisation)
+- ``lazy``, full checkpoints only: the next one is stored on the target within ``interval`` + S, and then the group
+  moves by ``cpa`` with an age of S; completion = interval + S + latency
+- ``recover``: latency = completion = that of ``cpa`` + detection / (1 - rho)
+- ``fetch``: that of ``recover`` + F / (1 - rho), F = state (1 / bandwidth + 1 / serialisation): what is fetched is
+  serialised already
+
+The paper leaves out what comes in during a pause, and with it that ``direct`` has anything to replay; here a second
+of pause takes 1 / (1 - rho) with what comes in meanwhile. So but for the delay ``cpa``, ``recover`` and ``fetch``
+take what :func:`ftplan.model.measures.recovery_time.recovery_time` says of a recovery. Where rho is 1 or more a
+group never catches up, and all is infinite. ``cpa`` is faster than ``direct`` exactly where replay < S; the pause
+of ``cpal`` does not depend on the replay.
+
+As in the paper, the work of the old node (state into checkpoint, beside the replay) takes no time that counts, and
+turning a checkpoint that lies on the node into state is part of ``restart``. Its order of the controller to the
+upstream instances is left out for all protocols. Where state is remote, each node fetches it from the store, which
+takes state / bandwidth before the replay; no node sends anything to another, and only ``cpa``, ``cpal`` and
+``recover`` are there.
 """
 
 from __future__ import annotations
@@ -107,40 +139,7 @@ class ProtocolCosts(NamedTuple):
 
 
 def migration_costs(setting: MigrationSetting) -> ProtocolCosts:
-    """Return what each group costs to move by each protocol, in seconds and bytes. Cost O(K).
-
-    [Madsen2015], section 4, counts messages (table 2): a fast one takes 1, a normal one 1 + C with C the queueing, data
-    adds its size. With buffers of b_j records at upstream instances j and t per record that gives (table 3): ``cpa``
-    takes max_j b_j + sum_j t b_j; ``cpal`` is done after max_j (b_j + C) + sum_j t b_j + 2 + C and the work on what it
-    buffered, and pauses for that work and for the spread of the marks at which its inputs change over, at most C;
-    ``direct`` takes what serialising and sending the state takes. In seconds, with n = rate x age the records that
-    upstream buffers hold, all of them sent over the link into the target, and rho the share of a thread that the group
-    takes:
-
-    - replay = n record_bytes / bandwidth + age rho, nothing for a group without input
-    - ``cpa``: latency = completion = delay + (restart + replay) / (1 - rho)
-    - ``cpal``: latency = queue / (1 - rho), completion = that of ``cpa`` + 2 delay + 2 queue, at least the latency; the
-      work on what was buffered, queue rho / (1 - rho), counts in the latency only
-    - ``direct``: latency = completion = delay + (restart + S) / (1 - rho), S = state (1 / serialisation + 1 / bandwidth
-      + 1 / serialisation)
-    - ``lazy``, full checkpoints only: the next one is stored on the target within ``interval`` + S, and then the group
-      moves by ``cpa`` with an age of S; completion = interval + S + latency
-    - ``recover``: latency = completion = that of ``cpa`` + detection / (1 - rho)
-    - ``fetch``: that of ``recover`` + F / (1 - rho), F = state (1 / bandwidth + 1 / serialisation): what is fetched is
-      serialised already
-
-    The paper leaves out what comes in during a pause, and with it that ``direct`` has anything to replay; here a second
-    of pause takes 1 / (1 - rho) with what comes in meanwhile. So but for the delay ``cpa``, ``recover`` and ``fetch``
-    take what :func:`ftplan.model.measures.recovery_time.recovery_time` says of a recovery. Where rho is 1 or more a
-    group never catches up, and all is infinite. ``cpa`` is faster than ``direct`` exactly where replay < S; the pause
-    of ``cpal`` does not depend on the replay.
-
-    As in the paper, the work of the old node (state into checkpoint, beside the replay) takes no time that counts, and
-    turning a checkpoint that lies on the node into state is part of ``restart``. Its order of the controller to the
-    upstream instances is left out for all protocols. Where state is remote, each node fetches it from the store, which
-    takes state / bandwidth before the replay; no node sends anything to another, and only ``cpa``, ``cpal`` and
-    ``recover`` are there.
-    """
+    """Return what each group costs to move by each protocol, in seconds and bytes, by the formulas above. Cost O(K)."""
     s = _columns(setting)
     rho = np.maximum(s.rate * s.record_time_s, s.rho)
     keeps_up = rho < 1.0

@@ -21,7 +21,7 @@ from ftplan.io.options.fields import (
 )
 from ftplan.io.options.shared import BANDWIDTH, checkpoints_in_place
 from ftplan.model.defaults import OVERLOAD
-from ftplan.model.load_measures import MEASURES
+from ftplan.model.units import MEASURES
 
 CRITERIA = ("latency", "completion", "bytes")
 PROTOCOL_CHOICES = ("auto", "cpa", "cpal", "lazy", "direct")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.cluster import Cluster, key_group_homes
 from ftplan.model.measures.key_group_demand import demand
 from ftplan.model.measures.key_group_series import key_group_series, of_operators

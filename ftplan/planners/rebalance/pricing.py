@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Network
 from ftplan.model.defaults import DELAY_S
-from ftplan.model.key_group_state import key_group_state
 from ftplan.model.measures.key_group_demand import queue_lengths, record_bytes, record_times
 from ftplan.model.measures.recovery_time import input_rate, require_keeping_up
+from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.statistics import KeyGroupSeries
@@ -66,44 +66,36 @@ def migration_setting(  # seven parameters: what moves cost follows from every i
     # what the costs say of the whole job is nearer than what follows from the cpu that is reserved
     times = np.where(taken.assumed & (rho > 0.0), 0.0, taken.seconds)
     names = [operator.id for operator in operators]
-    state, size = _state(operators, records), record_bytes(stats, names)
-    if options.record_bytes is not None:
-        size = np.full(len(operators), float(options.record_bytes))
+    state, size = _state(operators, records), _record_bytes(options, stats, names)
     intervals = [operator.checkpoint.interval_s for operator in operators]
     interval = np.array([np.nan if seconds is None else seconds for seconds in intervals], dtype=np.float64)
     full = np.array([operator.checkpoint.kind == "full" for operator in operators], dtype=np.bool_)
     lazily = full & ~np.isnan(interval)
-    delay = DELAY_S if network.delay_s is None else network.delay_s
-    bandwidth, said = given.transfer_mb_s(options.bandwidth, network.bandwidth_mb_s)
+    alike, warnings = _alike(options, network, given)
     queue = queue_lengths(stats, names) * taken.seconds
-    queue = np.where(np.isnan(queue), delay, queue) if options.queue_s is None else np.full(len(names), options.queue_s)
+    queue = np.where(np.isnan(queue), alike["delay_s"], queue)
     by_operator = {
         "record_time_s": times,
         "record_bytes": np.nan_to_num(size),
         "age_s": _age(options, given, interval),
         "interval_s": np.nan_to_num(interval),
         "full": lazily,
-        "queue_s": queue,
-    }
-    numbers = {
-        "bandwidth_mb_s": bandwidth,
-        "serialisation_mb_s": np.inf if options.serialisation is None else options.serialisation,
-        "delay_s": delay,
-        "rho": rho,
-        **_restarts(given),
+        "queue_s": queue if options.queue_s is None else np.full(len(names), options.queue_s),
     }
     setting = MigrationSetting(
         rate=rate,
         state_bytes=np.nan_to_num(state),
         **{name: values[records.operator] for name, values in by_operator.items()},
-        **{name: np.full(len(rate), float(value)) for name, value in numbers.items()},
+        **{name: np.full(len(rate), float(value)) for name, value in {**alike, "rho": rho}.items()},
         remote=given.remote,
     )
     known = Known(state, size, interval, full, taken.assumed & (rho == 0.0))
     measured = {name: item for name, item in zip(names, size.tolist(), strict=True) if not np.isnan(item)}
     if options.record_bytes is not None:
         measured = dict.fromkeys(graph.topology.position, float(options.record_bytes))
-    return Pricing(setting, _protocols(options, given, lazily), measured, known, (*said, *cost_warnings(graph, given)))
+    return Pricing(
+        setting, _protocols(options, given, lazily), measured, known, (*warnings, *cost_warnings(graph, given))
+    )
 
 
 def _state(operators: Sequence[Operator], records: KeyGroupSeries) -> FloatArray:
@@ -111,10 +103,23 @@ def _state(operators: Sequence[Operator], records: KeyGroupSeries) -> FloatArray
     return np.concatenate([np.zeros(0), *(key_group_state(operator, records) for operator in operators)])
 
 
-def _restarts(given: GivenCosts) -> dict[str, float]:
-    """Return what starting tasks and noticing failures take, nothing where no costs say."""
+def _record_bytes(options: RebalanceOptions, stats: StatsTables, names: list[str]) -> FloatArray:
+    """Return the size of a record into each operator, NaN where it is not known."""
+    if options.record_bytes is not None:
+        return np.full(len(names), float(options.record_bytes))
+    return record_bytes(stats, names)
+
+
+def _alike(options: RebalanceOptions, network: Network, given: GivenCosts) -> tuple[dict[str, float], tuple[Warn, ...]]:
+    """Return what is alike for all moves: speeds, the delay of a message, restarts; and what is assumed."""
+    bandwidth, warnings = given.transfer_mb_s(options.bandwidth, network.bandwidth_mb_s)
     known = {} if given.costs is None else given.costs.estimates
-    return {name: known[name].value if name in known else 0.0 for name in ("restart_s", "detection_s")}
+    return {
+        "bandwidth_mb_s": bandwidth,
+        "serialisation_mb_s": np.inf if options.serialisation is None else options.serialisation,
+        "delay_s": DELAY_S if network.delay_s is None else network.delay_s,
+        **{name: known[name].value if name in known else 0.0 for name in ("restart_s", "detection_s")},
+    }, warnings
 
 
 def _age(options: RebalanceOptions, given: GivenCosts, interval: FloatArray) -> FloatArray:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ftplan.model.measures.breach import Breach, over
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.model.units import MB
+from ftplan.model.violation import Breach, over
 from ftplan.planners.rebalance.effects import loads_in_phases, places_after, surviving_copies
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.planners.rebalance.migration_phases import PhaseFigures, phase_figures

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ftplan.model.cluster import Cluster
-from ftplan.planners.rebalance.algorithms.cluster_size.suggestion import Suggestion, suggest
-from ftplan.planners.rebalance.cluster_sizing import Sizing
+from ftplan.planners.rebalance.algorithms.cluster_size import ClusterSizing, Suggestion, suggest
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance
 from ftplan.planners.rebalance.problem import RebalanceProblem
@@ -20,7 +19,7 @@ def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[s
     """Return a suggestion as a plan's summary keeps it, on top of the nodes that are added and removed already."""
     problem, cluster = prepared.problem, prepared.cluster
     low, high = options.band
-    sizing = Sizing(problem, prepared.series.loads.sum(axis=1), (low, high))
+    sizing = ClusterSizing(problem, prepared.series.loads.sum(axis=1), (low, high))
     made = suggest(sizing)
     after = sizing.in_use.copy()
     after[list(made.nodes)] = made.action == "add"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.measures.recovery_time import input_rate, longest_interval, outside_fitted_range
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries

@@ -12,8 +12,7 @@ from ftplan.planners.recovery_schedule.figure_times import back_over_time, has_n
 from ftplan.reports.charts import Axis, Mark, Series, Span, gantt, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import count, duration, figures_in, number, share
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States, in_step
+from ftplan.reports.plan_figures import DrawnState, Highlight, States, in_step
 
 BEFORE = "waiting until all fits"
 STEP_BY_STEP = "if each step brought back the most that it can"
@@ -114,12 +113,12 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
 
 def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     """Return the step in which each task comes back last, and which stay down."""
-    known: dict[tuple[str, int], State] = {}
+    known: dict[tuple[str, int], DrawnState] = {}
     for k, (step, item) in ((s.get("step", i), (s, r)) for i, s in enumerate(_steps(plan)) for r in s["recover"]):
         at = duration(step["at_s"])
         known[item["operator"], item["index"]] = in_step(k, f"down, comes back in step {k} ({at})", f"in step {k}")
     for item in (plan.plan or {}).get("unrecovered") or []:
-        known[item["operator"], item["index"]] = State("stays down", "down-hatched", "×", 999_999)
+        known[item["operator"], item["index"]] = DrawnState("stays down", "down-hatched", "×", 999_999)
     return known
 
 

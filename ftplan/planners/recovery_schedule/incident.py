@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.defaults import MAX_CPU

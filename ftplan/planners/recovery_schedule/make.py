@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.measures.stats_summary import trust_warnings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import TaskGraph

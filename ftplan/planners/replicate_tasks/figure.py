@@ -12,8 +12,7 @@ from ftplan.model.units import MB
 from ftplan.reports.charts import Axis, Bar, Series, bars, lines
 from ftplan.reports.drawing import Figure, figure
 from ftplan.reports.numbers import Unit, count, figures_in, is_number, label, number, quantity, share, size, unit_of
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States
+from ftplan.reports.plan_figures import DrawnState, Highlight, States
 from ftplan.reports.tables import records_in
 
 BEFORE = "replicas in place"
@@ -72,15 +71,17 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     body = plan.plan or {}
     new = {(item["operator"], item["index"]) for item in body.get("activate") or []}
     adapted = body.get("activate") is not None
-    known: dict[tuple[str, int], State] = {}
+    known: dict[tuple[str, int], DrawnState] = {}
     for item in body.get("deactivate") or []:
-        known[item["operator"], item["index"]] = State("its replica stops", "waiting-hatched", "−", 3, "stop")
+        known[item["operator"], item["index"]] = DrawnState("its replica stops", "waiting-hatched", "−", 3, "stop")
     for item in body["replicas"]:
         task = item["operator"], item["index"]
         if adapted and task in new:
-            known[task] = State("its replica starts", "s1", "+", 1, "start")
+            known[task] = DrawnState("its replica starts", "s1", "+", 1, "start")
         else:
-            known[task] = State("has a replica" if not adapted else "its replica stays", "chosen", "R", 2, "replicated")
+            known[task] = DrawnState(
+                "has a replica" if not adapted else "its replica stays", "chosen", "R", 2, "replicated"
+            )
     return known
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ftplan.costs.option import GivenCosts, recorded_costs
+from ftplan.costs.given_costs import GivenCosts, recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.model.plan import InputFile, Objective, Plan, Warn

@@ -10,18 +10,21 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.scale_out.algorithms.churn.choice import RescalingPolicy, best_policies, rank, replayed
-from ftplan.planners.scale_out.algorithms.churn.optimum import MOST_STATES, OfflineOptimum, offline_optimum
+from ftplan.planners.scale_out.algorithms.churn.optimum import (
+    MOST_STATES,
+    OfflineOptimum,
+    offline_optimum,
+    timely_schedule,
+)
 from ftplan.planners.scale_out.algorithms.churn.planned import PlannedPolicy
 from ftplan.planners.scale_out.algorithms.churn.policies import TARGET
-from ftplan.planners.scale_out.algorithms.churn.timely import timely_schedule
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
-from ftplan.planners.scale_out.forecasting.day_ahead import day_ahead
-from ftplan.planners.scale_out.forecasting.methods import DAY_S, windows_a_day
+from ftplan.planners.scale_out.forecasting.methods import DAY_S, day_ahead, windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions
-from ftplan.planners.scale_out.parallelism import Sizing
+from ftplan.planners.scale_out.parallelism import OperatorSizing
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem
-from ftplan.planners.scale_out.technique_prepare import setup_time
+from ftplan.planners.scale_out.techniques.prepare import setup_time
 
 #: Operators that are looked at: those whose demand takes most cores.
 OPERATORS = 5
@@ -89,7 +92,7 @@ def _capacity(problem: ScalingProblem, operator: ScalableOperator, peak: float) 
 
     Up to as many as any policy asks for, or run now. 0 where tasks do not hold their state.
     """
-    sizing = Sizing(operator, problem.split, problem.limits.target)
+    sizing = OperatorSizing(operator, problem.split, problem.limits.target)
     capacity: list[float] = []
     for tasks in range(1, max(sizing.most, operator.parallelism) + 1):
         size = sizing.at(tasks) if tasks <= sizing.most else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, Scaling, ScalingProblem

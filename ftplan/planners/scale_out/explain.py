@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.model.key_group_state import even_ranges
-from ftplan.model.measures.breach import over
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.model.violation import over
 from ftplan.planners.assessments import Explanation
 from ftplan.planners.scale_out.effects import as_it_runs, required_tasks, task_state, task_use
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered, operator_numbers
 from ftplan.planners.scale_out.metrics import ScaledFigures
-from ftplan.planners.scale_out.parallelism import Sizing
+from ftplan.planners.scale_out.parallelism import OperatorSizing
 from ftplan.planners.scale_out.problem import OperatorScaling
 from ftplan.planners.scale_out.reasons import why_so_many
 
@@ -124,7 +124,7 @@ def _sizes(figures: ScaledFigures, number: int, chosen: OperatorScaling) -> Iter
     """Yield what parallelisms would do with the best ranges of the plan's split, and what rules them out."""
     problem, operator = figures.problem, figures.problem.operators[number]
     target = problem.limits.target
-    sizing = Sizing(operator, problem.split, target)
+    sizing = OperatorSizing(operator, problem.split, target)
     low = max(1, min(chosen.parallelism, required_tasks(operator, target)) - 2)
     for tasks in range(low, min(sizing.most, low + LISTED - 1) + 1):
         taken = tasks == chosen.parallelism
@@ -137,7 +137,7 @@ def _sizes(figures: ScaledFigures, number: int, chosen: OperatorScaling) -> Iter
         yield dict(zip(_SIZES, values, strict=True))
 
 
-def _ranges(sizing: Sizing, tasks: int) -> tuple[tuple[int, int], ...]:
+def _ranges(sizing: OperatorSizing, tasks: int) -> tuple[tuple[int, int], ...]:
     """Return the ranges of a parallelism; those of even number where tasks do not hold their state with any."""
     if sizing.at(tasks) is None:
         return even_ranges(sizing.operator.key_groups, tasks)

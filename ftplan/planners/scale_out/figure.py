@@ -12,8 +12,7 @@ from ftplan.model.topology import Topology
 from ftplan.reports.charts import ROWS, Axis, Bar, Series, Span, bars, gantt, lines
 from ftplan.reports.drawing import Drawing, Figure, figure
 from ftplan.reports.numbers import count, duration, figures_in, is_number, number, share
-from ftplan.reports.plan_figures import Highlight
-from ftplan.reports.states import State, States
+from ftplan.reports.plan_figures import DrawnState, Highlight, States
 
 BEFORE = "as it runs now"
 #: Lines of operators, those of the highest scores.
@@ -115,14 +114,14 @@ def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:
     """Return the state of each task's operator, but for normal ones that stay as they are."""
     tasks = {operator.id: operator.parallelism for operator in topology.operators}
     moving = {item["operator"] for item in changed(plan)}
-    known: dict[tuple[str, int], State] = {}
+    known: dict[tuple[str, int], DrawnState] = {}
     for item in operators(plan):
         name, state = item["operator"], str(item.get("state"))
         if state not in STATES or (state == "normal" and name not in moving):
             continue
         style, text = STATES[state] if state != "normal" else ("s3", "next bottleneck")
         mark = {"promoted": "!", "scale-in": "-"}.get(state, "+")
-        made = State(text, style, mark, _RANK[state], text)
+        made = DrawnState(text, style, mark, _RANK[state], text)
         known |= {(name, i): made for i in range(tasks.get(name, 0))}
     return known
 

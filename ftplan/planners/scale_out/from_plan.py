@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.scale_out.effects import even_ranges_of

@@ -1,4 +1,4 @@
-"""Does a scale-out keep its rules, and is what it states so?"""
+"""Does a scale-out keep its rules, and is what it states, also beside its decisions, so?"""
 
 from __future__ import annotations
 
@@ -6,24 +6,33 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ftplan.errors import suggestion
-from ftplan.model.measures.breach import over
-from ftplan.model.plan import Plan
+from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
-from ftplan.model.violation import Violation
+from ftplan.model.violation import Violation, over
 from ftplan.planners.judging import (
     Judged,
     Judges,
     Recomputed,
+    differences,
     held_to,
     judge_objective,
     judge_options,
     judge_summary,
+    shown,
     unknown_objective,
 )
+from ftplan.planners.scale_out.body import operator_of
 from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
-from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered, operators_listed, ranges_listed
-from ftplan.planners.scale_out.judge_body import judge_body, unstated
+from ftplan.planners.scale_out.from_plan import (
+    asked_of,
+    figures_of,
+    numbered,
+    operator_numbers,
+    operators_listed,
+    ranges_listed,
+)
+from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
 from ftplan.planners.scale_out.rules import (
@@ -48,6 +57,19 @@ from ftplan.planners.scale_out.rules import (
 )
 from ftplan.planners.scale_out.summary import summary
 
+#: What an operator states beside its decisions, and the code where that is not so.
+_STATED = {
+    "score": "WRONG_SCORE",
+    "pause_s": "WRONG_COST",
+    "extra_core_s": "WRONG_COST",
+    "fairness": "WRONG_COST",
+    "state_bytes": "WRONG_COST",
+    "utilisation_from": "WRONG_COST",
+    "utilisation_to": "WRONG_COST",
+}
+#: What an operator that stays as it is states of itself as it is.
+_STAYING = {"technique": "WRONG_TECHNIQUE", "nodes": "CHANGES_DIFFER", "key_ranges": "WRONG_RANGES"}
+
 OBJECTIVE = "sustained-load"
 #: The code of each broken rule.
 CODES: Mapping[str, str] = {
@@ -68,6 +90,39 @@ _OF_RANGES = {
     MISSING: "MISSING_KEY_GROUP",
     NOT_RANGES: "WRONG_RANGES",
 }
+
+
+def judge_body(plan: Plan, figures: ScaledFigures) -> Iterator[Violation]:
+    """Hold what operators state beside their decisions to what follows from these."""
+    numbers = operator_numbers(figures.problem)
+    for item in operators_listed(plan):
+        number = numbers[item["operator"]]
+        true = canonical(operator_of(figures, number))
+        stays = {} if number in figures.scaling.by_operator else _STAYING
+        for name, code in (*_STATED.items(), *stays.items()):
+            if item.get(name) is None:
+                continue
+            for place, said, is_so in differences(canonical(item[name]), true[name], name):
+                text = f"{item['operator']}: {place} states {shown(said)}, it is {shown(is_so)}"
+                yield Violation(code, text, f"operator:{item['operator']}")
+
+
+def unstated(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> tuple[str, ...]:
+    """Return what a plan does not state of operators that change, and what it is judged with instead."""
+    numbers = operator_numbers(problem)
+    left = []
+    for item in operators_listed(plan):
+        number, name = numbers[item["operator"]], item["operator"]
+        if number not in scaling.by_operator:
+            continue
+        keyed = problem.operators[number].keyed
+        missing = {
+            "key_ranges (not stated: even ones)": keyed and ranges_listed(item) is None,
+            "nodes (not stated: no node is held to its cores)": bool(problem.nodes) and item.get("nodes") is None,
+            "technique (not stated: the cheapest)": keyed and item.get("technique") is None,
+        }
+        left += [f"plan.operators.{name}.{what}" for what, is_so in missing.items() if is_so]
+    return tuple(left)
 
 
 def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:

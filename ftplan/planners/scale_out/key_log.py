@@ -17,7 +17,7 @@ from ftplan.model.statistics import Manifest
 from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.effects import share_at
-from ftplan.planners.scale_out.parallelism import Sizing
+from ftplan.planners.scale_out.parallelism import OperatorSizing
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem
 from ftplan.spark_stats import hashing, spark_hashing
 
@@ -151,7 +151,7 @@ def _sized(
         state_bytes=np.zeros(groups),  # the log says nothing of state
         copies=(),
     )
-    size = Sizing(hypothetical, problem.split, problem.limits.target).enough
+    size = OperatorSizing(hypothetical, problem.split, problem.limits.target).enough
     assert size is not None  # there is no state that might not fit
     return MaxParallelism(groups, size.parallelism, size.highest)
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.io.key_log_file import KeyLog, load_key_log
 from ftplan.model.kinds import SCALE_OUT
 from ftplan.model.plan import Infeasible, InputFile, Objective, Plan, Warn
@@ -16,11 +16,11 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget, SearchOptions, of_command
 from ftplan.planners.deployed import recorded
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.alarmed import alarmed
+from ftplan.planners.scale_out.alarming import alarmed
 from ftplan.planners.scale_out.algorithms.baselines import baselines
 from ftplan.planners.scale_out.algorithms.nodes import on_their_state
 from ftplan.planners.scale_out.algorithms.techniques import Techniques, choose_techniques
-from ftplan.planners.scale_out.body_writer import body
+from ftplan.planners.scale_out.body import body
 from ftplan.planners.scale_out.churn import churn
 from ftplan.planners.scale_out.effects import extra_cpu, lacks_tasks, sustained_load
 from ftplan.planners.scale_out.key_log import max_parallelisms
@@ -28,9 +28,8 @@ from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
-from ftplan.planners.scale_out.reasons import why_so_many
+from ftplan.planners.scale_out.reasons import steps, why_so_many
 from ftplan.planners.scale_out.rules import rules
-from ftplan.planners.scale_out.steps import steps
 from ftplan.planners.scale_out.summary import summary
 from ftplan.version import __version__
 

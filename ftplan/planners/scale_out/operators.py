@@ -10,13 +10,12 @@ import numpy as np
 from ftplan.model.cluster import Cluster
 from ftplan.model.topology import FloatArray, Operator
 from ftplan.planners.deployed import Copies
+from ftplan.planners.scale_out.demand.true_rates import tasks_kept_busy, throughput_percentages
+from ftplan.planners.scale_out.demand.usage import OperatorUsage
 from ftplan.planners.scale_out.effects import lacks_tasks
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalableOperator, State
 from ftplan.planners.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
-from ftplan.planners.scale_out.throughput_percentage import throughput_percentages
-from ftplan.planners.scale_out.true_rates import tasks_kept_busy
-from ftplan.planners.scale_out.usage import OperatorUsage
 
 #: Most tasks of an operator without key groups, where nothing says.
 MOST_TASKS = 128

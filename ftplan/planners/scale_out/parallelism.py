@@ -10,21 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.tolerances import NOISE
 from ftplan.planners.scale_out.effects import highest_use, largest_state, required_tasks, share_at
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem, Split
 from ftplan.planners.scale_out.splits import Splitting
 
 
-class Size(NamedTuple):
+class SizeUse(NamedTuple):
     """A parallelism, and the use of the busiest task with it."""
 
     parallelism: int
     highest: float
 
 
-class Sizing:
+class OperatorSizing:
     """The parallelisms of one operator, at the demand that it is sized for.
 
     Parameters
@@ -38,9 +38,9 @@ class Sizing:
 
     def __init__(self, operator: ScalableOperator, split: Split, target: float) -> None:
         self.operator, self.split, self.target = operator, split, target
-        self.now = Size(operator.parallelism, highest_use(operator, None))
+        self.now = SizeUse(operator.parallelism, highest_use(operator, None))
         self.most = min(operator.most, operator.key_groups) if operator.keyed else operator.most
-        self._sizes: dict[int, tuple[Size, ...]] = {}
+        self._sizes: dict[int, tuple[SizeUse, ...]] = {}
 
     @cached_property
     def splitting(self) -> Splitting:
@@ -61,7 +61,7 @@ class Sizing:
         return any(splitting.even(tasks)[1] <= splitting.most_state for tasks in range(self.most, 0, -1))
 
     @cached_property
-    def enough(self) -> Size | None:
+    def enough(self) -> SizeUse | None:
         """The smallest parallelism that suffices; where none does, the smallest with the least use of its busiest task.
 
         None where with none each task holds its state. Cost O(K) for each parallelism of even ranges, O(tasks x log K)
@@ -78,7 +78,7 @@ class Sizing:
             fewest = self.splitting.fewest(least, most) if math.isfinite(least) else None
         return None if fewest is None else self.at(fewest)
 
-    def sizes(self, most: int) -> tuple[Size, ...]:
+    def sizes(self, most: int) -> tuple[SizeUse, ...]:
         """Return the parallelisms worth a look where cores are short, up to *most*, ascending.
 
         With each the busiest task is less busy than with all before it; the last of all is :attr:`enough`. Fewer tasks
@@ -94,7 +94,7 @@ class Sizing:
             self._sizes[most] = tuple(self._better(self.now.parallelism, most))
         return self._sizes[most]
 
-    def _better(self, least: int, most: int) -> Iterator[Size]:
+    def _better(self, least: int, most: int) -> Iterator[SizeUse]:
         best = np.inf
         for parallelism in range(least, most + 1):
             size = self.at(parallelism, best)
@@ -104,20 +104,20 @@ class Sizing:
                 if share_at(best, self.target) >= 1.0 or (self.operator.keyed and best <= self.splitting.heaviest):
                     return
 
-    def at(self, parallelism: int, most_use: float = np.inf) -> Size | None:
+    def at(self, parallelism: int, most_use: float = np.inf) -> SizeUse | None:
         """Return the use of the busiest task at a parallelism; None where tasks do not hold their state.
 
         May be None too where it is more than *most_use*.
         """
         if not self.operator.keyed:
-            return Size(parallelism, self.operator.use / parallelism)
+            return SizeUse(parallelism, self.operator.use / parallelism)
         if self.split == "load":
             highest = self.splitting.least(parallelism, most_use)
-            return Size(parallelism, highest) if math.isfinite(highest) else None
+            return SizeUse(parallelism, highest) if math.isfinite(highest) else None
         highest, state = self.splitting.even(parallelism)
-        return Size(parallelism, highest) if state <= self.splitting.most_state else None
+        return SizeUse(parallelism, highest) if state <= self.splitting.most_state else None
 
-    def fewest(self, share: float, most: int) -> Size | None:
+    def fewest(self, share: float, most: int) -> SizeUse | None:
         """Return the smallest of :meth:`sizes` with which a share of the demand is sustained; None where none does."""
         if self.enough is None or self.share(self.enough) < share:
             return None
@@ -130,7 +130,7 @@ class Sizing:
         at = bisect_left(sizes, share, key=self.share)
         return sizes[at] if at < len(sizes) else None
 
-    def share(self, size: Size) -> float:
+    def share(self, size: SizeUse) -> float:
         """Return the share of the demand that is sustained with a parallelism."""
         return share_at(size.highest, self.target)
 
@@ -151,6 +151,6 @@ class Sizing:
         return (group, use) if share_at(use, self.target) < 1.0 else None
 
 
-def sizings(problem: ScalingProblem) -> list[Sizing]:
+def sizings(problem: ScalingProblem) -> list[OperatorSizing]:
     """Return the parallelisms of each operator of a problem, (O,)."""
-    return [Sizing(item, problem.split, problem.limits.target) for item in problem.operators]
+    return [OperatorSizing(item, problem.split, problem.limits.target) for item in problem.operators]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ftplan.costs.option import GivenCosts
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Network
 from ftplan.model.measures.task_state import task_state
@@ -15,20 +15,20 @@ from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, Topology
 from ftplan.planners.deployed import checkpoint_copies
-from ftplan.planners.scale_out.bottleneck_inputs import OperatorHistory
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
+from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, Timeline, check_thresholds, timeline
+from ftplan.planners.scale_out.demand.true_rates import OperatorFlow
+from ftplan.planners.scale_out.demand.usage import operator_usage
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
-from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
 from ftplan.planners.scale_out.operators import scalable_operators
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalingLimits, ScalingProblem
 from ftplan.planners.scale_out.room import by_id, job_weights, room, task_memory
-from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.states import Thresholds, Timeline, check_thresholds, timeline
-from ftplan.planners.scale_out.technique_prepare import leads, setup_seconds, technique_setting
-from ftplan.planners.scale_out.technique_setting import TechniqueSetting
-from ftplan.planners.scale_out.true_rates import OperatorFlow
+from ftplan.planners.scale_out.techniques.prepare import leads, setup_seconds, technique_setting
+from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
 from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
-from ftplan.planners.scale_out.usage import operator_usage
 
 #: The alarming threshold with ``--alarming auto``, until it is known which is best.
 ALARMING = 55.0
@@ -76,7 +76,7 @@ class PreparedScaling:
     forecasts: tuple[Forecast | None, ...]
     rules: FuzzyRules
     reachable: tuple[float, float]
-    thresholds: Thresholds
+    thresholds: ScoreThresholds
     scores: FloatArray
     timelines: tuple[Timeline, ...]
     hold: int
@@ -194,12 +194,12 @@ def _rules(options: ScaleOutOptions) -> tuple[FuzzyRules, InputFile | None]:
     return loaded.value, loaded.input
 
 
-def _thresholds(options: ScaleOutOptions) -> Thresholds:
+def _thresholds(options: ScaleOutOptions) -> ScoreThresholds:
     low, high = options.scale_in, options.promote
     alarming = options.alarming
     if alarming == "auto":
         alarming = ALARMING if low < ALARMING <= high else (low + high) / 2.0
-    return Thresholds(low, float(alarming), high)
+    return ScoreThresholds(low, float(alarming), high)
 
 
 def _worst(task_scores: FloatArray) -> FloatArray:
@@ -209,7 +209,7 @@ def _worst(task_scores: FloatArray) -> FloatArray:
 
 
 def _timelines(
-    scored: FloatArray, thresholds: Thresholds, setup_windows: FloatArray, hold: int
+    scored: FloatArray, thresholds: ScoreThresholds, setup_windows: FloatArray, hold: int
 ) -> tuple[Timeline, ...]:
     """Return the states of each operator, whose secondaries are ready after so many windows, (O,)."""
     columns = zip(scored.T.tolist(), setup_windows.tolist(), strict=True)

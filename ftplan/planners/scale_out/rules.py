@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
-from ftplan.model.measures.breach import Breach, over
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.tolerances import SOLVED
 from ftplan.model.units import MB
+from ftplan.model.violation import Breach, over
 from ftplan.planners.scale_out.effects import acting, highest_use, largest_state, waves
 from ftplan.planners.scale_out.problem import ScalableOperator, Scaling, ScalingProblem
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ftplan.io.selector_checks import check_selector
 from ftplan.model.failure import Failure
-from ftplan.model.measures.breach import over
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, finite
 from ftplan.model.problem import Problem
+from ftplan.model.violation import over
 from ftplan.planners.assessments import Asked, Scores
 from ftplan.planners.scale_out.effects import extra_cpu, highest_use, sustained_load
-from ftplan.planners.scale_out.fairness_metrics import mean_of
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
+from ftplan.planners.scale_out.metrics import mean_of
 from ftplan.planners.scenarios import with_scenario_fails
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import finite
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.body_writer import use_known
-from ftplan.planners.scale_out.contention_metrics import contention_of
+from ftplan.planners.scale_out.body import use_known
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import scores
+from ftplan.planners.scale_out.contention import contention_of
 from ftplan.planners.scale_out.effects import (
     extra_cpu,
     highest_use,
@@ -23,13 +24,11 @@ from ftplan.planners.scale_out.effects import (
     sustained_load,
     task_use,
 )
-from ftplan.planners.scale_out.fairness_metrics import BOTTLENECK, mean_of
 from ftplan.planners.scale_out.forecasting.crossing import crossing
-from ftplan.planners.scale_out.fuzzy_inference import scores
-from ftplan.planners.scale_out.metrics import ScaledFigures
+from ftplan.planners.scale_out.metrics import BOTTLENECK, ScaledFigures, mean_of
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import ScalableOperator, Scaling, State
-from ftplan.planners.scale_out.technique_prepare import setup_seconds
+from ftplan.planners.scale_out.techniques.prepare import setup_seconds
 
 #: Points of a score over time that a summary keeps.
 POINTS = 120

@@ -11,10 +11,10 @@ from ftplan.model.measures.stats_summary import LOW_COVERAGE
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.topology import Topology
+from ftplan.planners.scale_out.demand.usage import OperatorUsage
 from ftplan.planners.scale_out.effects import acting
 from ftplan.planners.scale_out.forecasting.methods import DAY_S
 from ftplan.planners.scale_out.problem import ScalingProblem
-from ftplan.planners.scale_out.usage import OperatorUsage
 
 #: How many operators a warning names.
 NAMED = 5

@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.compiled import pays_to_compile
 from ftplan.errors import FtplanError
-from ftplan.model.memory import GB, VARIABLE, available_bytes
+from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 from ftplan.model.topology import IntArray
 from ftplan.simulation.dataflow import kernel
 from ftplan.simulation.dataflow import rows as k

@@ -8,8 +8,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.measures.recovery_time import input_rate
-from ftplan.model.measures.task_pace import most_cores, record_time_s
-from ftplan.model.rates import FullStream, Rates, rates
+from ftplan.model.rates import FullStream, Rates, most_cores, rates, record_time_s
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU

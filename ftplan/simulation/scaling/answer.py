@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.states import Thresholds
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds
 from ftplan.simulation.answer import Document, figure, simulation_document
 from ftplan.simulation.scaling.job import ScalingJob
 from ftplan.simulation.scaling.load import RateCurve, integral
@@ -59,7 +59,7 @@ class ScalingSimulation:
 
 
 def body(
-    job: ScalingJob, thresholds: Thresholds, curve: RateCurve, every_s: float, options: ScalingSimulationOptions,
+    job: ScalingJob, thresholds: ScoreThresholds, curve: RateCurve, every_s: float, options: ScalingSimulationOptions,
     modes: Sequence[Document],
 ) -> Document:  # fmt: skip
     """Return what the document holds beside what all documents do."""

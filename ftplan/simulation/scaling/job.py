@@ -13,13 +13,13 @@ from ftplan.generators.presets import TOPOLOGIES
 from ftplan.generators.topology import topology as random_topology
 from ftplan.io.loading import load
 from ftplan.io.model_entries import topology_entry
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.problem import Problem
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Operator
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.costs import TechniqueCost
+from ftplan.planners.scale_out.techniques.costs import TechniqueCost
 from ftplan.simulation.scaling.load import RateCurve
 from ftplan.simulation.scaling.options import DOUBLING, ScalingSimulationOptions
 from ftplan.simulation.scaling.setting import Ranges, SimulatedOperator, SplitSetting, Technique

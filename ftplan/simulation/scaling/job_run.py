@@ -12,7 +12,7 @@ import numpy as np
 from simpy import Environment
 from simpy.events import ProcessGenerator
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.engine.clock import data_timeout
 from ftplan.simulation.engine.network import Link

@@ -127,7 +127,7 @@ def _table(given: Any, usual_records_s: float) -> RateCurve:
     if isinstance(given, Mapping):
         name, columns = "--load", {key: np.asarray(given.get(key, ()), dtype=np.float64) for key in ("time_s", "rate")}
     else:
-        from ftplan.costs.rates_table import load_rates
+        from ftplan.costs.recoveries.tables import load_rates
 
         name, columns = load_rates(given)
     at_s, rate = columns["time_s"], columns["rate"]

@@ -11,22 +11,22 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import flag
-from ftplan.model.key_group_state import even_ranges
 from ftplan.model.kinds import SCALE_OUT
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.costs import technique_costs
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, check_thresholds
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
-from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator
-from ftplan.planners.scale_out.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.states import Thresholds, check_thresholds
+from ftplan.planners.scale_out.techniques.costs import technique_costs
 from ftplan.simulation.scaling.job import PlannedSplit, ScalingJob, job_of_topology, most_tasks, paper_topology
 from ftplan.simulation.scaling.load import RateCurve
 from ftplan.simulation.scaling.options import STATISTICS, STEADY, ScalingSimulationOptions
@@ -51,7 +51,7 @@ class ScalingScene:
 
     job: ScalingJob
     rules: FuzzyRules
-    thresholds: Thresholds
+    thresholds: ScoreThresholds
     inputs: tuple[InputFile, ...]
     warnings: tuple[Warn, ...] = ()
 
@@ -99,7 +99,7 @@ def _unmeasured(problem: Problem, options: ScalingSimulationOptions) -> ScalingS
         problem, paper = paper_topology(), (Warn("PAPER_JOB", "no topology is given: the paper's job is simulated"),)
     inputs = () if paper else problem.inputs
     scores = ScaleOutOptions(**{name: value for name, value in _instead(options).items() if name in SCORES})
-    rules, thresholds = DEFAULT_RULES, Thresholds(scores.scale_in, scores.alarming, scores.promote)
+    rules, thresholds = DEFAULT_RULES, ScoreThresholds(scores.scale_in, scores.alarming, scores.promote)
     if options.rules is not None:
         loaded = load_bottleneck_rules(options.rules)
         rules, inputs = loaded.value, (*inputs, loaded.input)

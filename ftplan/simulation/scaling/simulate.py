@@ -13,9 +13,9 @@ from ftplan.io.options.fields import PLAN, PlanSource, checked
 from ftplan.io.options.parameters import a_problem
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.scale_out.fuzzy_inference import FuzzyRules, scores
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, scores
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
 from ftplan.planners.scale_out.problem import State
-from ftplan.planners.scale_out.states import Thresholds, timeline
 from ftplan.simulation.registry import Report
 from ftplan.simulation.scaling.answer import ScalingSimulation, body, mode_document
 from ftplan.simulation.scaling.job import ScalingJob
@@ -84,7 +84,7 @@ def simulate_scaling(
     return ScalingSimulation(request, contents, scene.inputs, scene.warnings)
 
 
-def detection(rules: FuzzyRules, thresholds: Thresholds, options: ScalingSimulationOptions) -> Detection:
+def detection(rules: FuzzyRules, thresholds: ScoreThresholds, options: ScalingSimulationOptions) -> Detection:
     """Return how bottlenecks are detected: fuzzy scores and states [Mudassar2019, algorithm 1].
 
     Nobody acts on scores below the threshold of scaling in, as the paper's experiments did not.

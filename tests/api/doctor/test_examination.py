@@ -12,7 +12,7 @@ from ftplan.api.doctor import examination, machine
 from ftplan.api.doctor.packages import EXTRAS, NEEDED, installed
 from ftplan.api.doctor.settings import Settings
 from ftplan.api.doctor.trials import Outcome, Trial
-from ftplan.model import container
+from ftplan.model import machine_limits
 
 PROJECT = Path(__file__).parents[3]
 NEED = Trial("documents", "", "imports:json", ("json",))
@@ -67,7 +67,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(monkeypatch: pytest.MonkeyP
 
 
 def test_limits_of_a_container_are_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(container, "GROUPS", tmp_path)
+    monkeypatch.setattr(machine_limits, "GROUPS", tmp_path)
     (tmp_path / "memory.max").write_text(f"{2**20}\n")
     (tmp_path / "cpu.max").write_text("50000 100000\n")
     told = found(monkeypatch, Outcome(NEED, "works"))["machine"]

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, read_recoveries
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
 from ftplan.errors import FtplanError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "flink"
 JOB = "737965e6c216f032021d23704ae28244"
 
 
-def read(*paths: Path) -> Reading:
+def read(*paths: Path) -> RecoveryReading:
     return read_recoveries(paths, "auto", ReadingOptions())
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, read_recoveries
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
 from ftplan.errors import FtplanError
 from tests.costs.recoveries.cases import LISTENER, batch, killed_and_restarted, started, written
 
 
-def read(*paths: Path) -> Reading:
+def read(*paths: Path) -> RecoveryReading:
     return read_recoveries(paths, "auto", ReadingOptions())
 
 

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ftplan.costs.recoveries import Reading, ReadingOptions, read_recoveries
+from ftplan.costs.recoveries import read_recoveries
+from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
 from ftplan.errors import FtplanError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "recoveries"
 
 
-def read(path: Path, form: str = "auto", interval_s: float | None = None, **columns: str) -> Reading:
+def read(path: Path, form: str = "auto", interval_s: float | None = None, **columns: str) -> RecoveryReading:
     return read_recoveries([path], form, ReadingOptions(columns, interval_s))
 
 

@@ -20,7 +20,7 @@ from ftplan.engines.importing.hosts import zone_map
 from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.topology_file import load_topology
-from ftplan.model.slugs import slug, slugs
+from ftplan.model.names import slug, slugs
 from tests.engines.importing.cases import drafts, shuffled
 
 NONE = ImportOptions()

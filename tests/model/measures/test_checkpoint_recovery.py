@@ -6,7 +6,7 @@ import pytest
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Node
-from ftplan.model.measures.checkpoint_recovery import RecoverableGroups, recovery
+from ftplan.model.measures.planned_copies import RecoverableGroups, recovery
 from ftplan.model.names import parse_selector
 from tests.planners.allocate_checkpoints.algorithms.cases import Case
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ftplan.errors import FtplanError
-from ftplan.model.measures.key_group_merge import merged
+from ftplan.model.measures.key_group_series import merged
 from ftplan.model.statistics import KeyGroupSeries
 
 

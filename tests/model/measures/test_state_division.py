@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalingProblem
-from ftplan.planners.scale_out.task_replacement import TaskReplacement
+from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import operator, problem, splits
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.model.cluster import Cluster, Node
-from ftplan.model.measures.adjusted_load import adjusted
-from ftplan.model.measures.correlation import node_sums
+from ftplan.model.measures.correlation import adjusted, node_sums
 from ftplan.model.measures.node_load import NodeLoad, capacity_of, node_load
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.planners.allocate_checkpoints.checkpoint_use import overloaded_windows, usable_windows

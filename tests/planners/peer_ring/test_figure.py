@@ -14,7 +14,7 @@ from ftplan.model.plan import Objective, Plan
 from ftplan.planners.peer_ring.figure import chance, failed, figures, highlights, lead, nodes, sent, tokens
 from ftplan.planners.peer_ring.figure_circle import ARCS, Arc, ring
 from ftplan.reports.drawing import Line, Text
-from ftplan.reports.raster import png
+from ftplan.reports.plot_file import png
 
 
 def by_hand(**more: Any) -> Plan:

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from ftplan.planners.rebalance.algorithms.phases.notice import under_notice
-from ftplan.planners.rebalance.notice import Unsaved, unsaved
 from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceLimits
+from ftplan.planners.rebalance.reasons import Unsaved, unsaved
 from tests.planners.rebalance.algorithms.phase_cases import by_hand, leaving_moves
 
 COSTS = {"cpa": (5.0, 5.0, 100.0, 3.0), "direct": (8.0, 8.0, 1000.0, 4.0), "recover": (6.0, 6.0, 100.0, 3.0),

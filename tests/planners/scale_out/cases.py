@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import ftplan
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import Objective, Plan
 from ftplan.planners.scale_out.effects import acting, sustained_load
 from ftplan.planners.scale_out.options import ScaleOutOptions

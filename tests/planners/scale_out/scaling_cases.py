@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, ScalingProblem
 
 MB = 2.0**20

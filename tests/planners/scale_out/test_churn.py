@@ -10,8 +10,7 @@ import pytest
 
 import ftplan
 from ftplan.planners.budget import Budget
-from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum
-from ftplan.planners.scale_out.algorithms.churn.timely import timely_schedule
+from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum, timely_schedule
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnLimits, account
 from ftplan.planners.scale_out.churn import judged
 from tests.planners.scale_out.algorithms.churn.cases import day_and_night

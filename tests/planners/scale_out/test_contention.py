@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from ftplan.planners.scale_out.contention import ContentionSetting, contention
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
-from ftplan.planners.scale_out.task_replacement import TaskReplacement
+from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import MB, evenly, operator, problem, splits
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.planners.scale_out.fairness import fairness_degree, mean_fairness, needed_cores
+from ftplan.planners.scale_out.metrics import fairness_degree, mean_fairness, needed_cores
 
 
 def test_needed_cores_are_those_of_whole_tasks() -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.fuzzy_inference import DEFAULT_RULES, scores
-from ftplan.planners.scale_out.states import Thresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
 from ftplan.simulation.scaling.setting import (
     BatchedLoad,
     Detection,
@@ -28,7 +28,7 @@ KEY_GROUPS = 12
 DETECTION = Detection(
     10.0,
     lambda inputs: scores(DEFAULT_RULES, inputs),
-    lambda own: timeline(own, Thresholds(25.0, 55.0, 70.0), 1, 3).states[-1],
+    lambda own: timeline(own, ScoreThresholds(25.0, 55.0, 70.0), 1, 3).states[-1],
 )
 
 

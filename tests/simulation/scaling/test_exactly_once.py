@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.simulation.scaling.keyed_state import KeyedState, decompose
 from ftplan.simulation.scaling.run import run_scaling
 from ftplan.simulation.scaling.setting import (

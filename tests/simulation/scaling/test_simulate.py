@@ -12,11 +12,11 @@ import pytest
 
 import ftplan
 from ftplan.errors import FtplanError
-from ftplan.model.key_group_state import even_ranges
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.problem import Problem
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.costs import TechniqueSetting, technique_costs
 from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, ScalingProblem
+from ftplan.planners.scale_out.techniques.costs import TechniqueSetting, technique_costs
 from ftplan.simulation.document import load_simulation
 from ftplan.simulation.scaling.load import RateCurve, batched, curve
 from ftplan.simulation.scaling.options import ScalingSimulationOptions

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ftplan.errors import FtplanError
-from ftplan.model.load_measures import Measure
+from ftplan.model.units import Measure
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 
 Balance = float | Literal["auto", "count", "none"]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.measures.breach import Breach
 from ftplan.model.plan import Infeasible, canonical_number
+from ftplan.model.violation import Breach
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.problem import DrainProblem

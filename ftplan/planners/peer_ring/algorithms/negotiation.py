@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ftplan.model.measures.breach import over
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
+from ftplan.model.violation import over
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.moves import worth_moved

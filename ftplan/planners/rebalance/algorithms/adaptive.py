@@ -11,16 +11,20 @@ from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.bounds.lower_bound import lower_bound
-from ftplan.planners.rebalance.algorithms.bounds.relaxation import Dual
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
-from ftplan.planners.rebalance.algorithms.fixes.infeasibility import why_infeasible
+from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
+from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
 from ftplan.planners.rebalance.algorithms.models.choice_model import WHOLE, choices, chosen
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
-from ftplan.planners.rebalance.algorithms.search.large_neighbourhood import placed_anew
-from ftplan.planners.rebalance.algorithms.search.starts import by_value, improved_starts, own_value
+from ftplan.planners.rebalance.algorithms.relaxation import LoadDual
+from ftplan.planners.rebalance.algorithms.search.improved_placements import (
+    by_value,
+    improved_starts,
+    own_value,
+    placed_anew,
+)
 from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem
 from ftplan.planners.rebalance.rules import rules
@@ -81,7 +85,7 @@ def _too_much(problem: RebalanceProblem) -> bool:
     return total > most * slack or (total * slack < least and not stays.any())
 
 
-def _at_prices(candidates: Candidates, dual: Dual) -> WorkingPlacement:
+def _at_prices(candidates: Candidates, dual: LoadDual) -> WorkingPlacement:
     """Return the placement that the prices of a bound make best, group by group."""
     now = WorkingPlacement(candidates)
     for group in np.flatnonzero(dual.leaves | candidates.must).tolist():

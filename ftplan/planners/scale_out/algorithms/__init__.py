@@ -1,1 +1,9 @@
-"""How many tasks bottleneck operators get, and with which key ranges on which nodes."""
+"""How many tasks bottlenecks get, on which nodes, by which technique. Knows problem, effects, rules and costs only.
+
+- ``exact.py`` (default): levels of jobs (``choices.py``) in an integer program (``model.py``, with nodes in
+  ``node_model.py``). ``baselines.py``: ``ds2`` and ``doubling``, cut down to what fits.
+- ``free_cores.py``: whether parallelisms fit beside the old tasks, in two waves. ``nodes.py``: which task goes where.
+- ``outcome.py``: ranges, order of the changes, status, warnings.
+- ``techniques.py``: the cheapest technique whose pause is short enough. ``alarming.py``: the threshold that leaves
+  time to prepare with the fewest backups. ``churn/``: how often to rescale.
+"""

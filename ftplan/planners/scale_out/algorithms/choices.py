@@ -15,14 +15,14 @@ from ftplan.planners.scale_out.problem import ScalingProblem
 Sizes = dict[int, int]
 
 
-class Level(NamedTuple):
+class JobLevel(NamedTuple):
     """A share of its demand that a job can sustain, and the fewest tasks of those that change for it."""
 
     share: float
     sizes: Sizes
 
 
-class Choices:
+class ScalingChoices:
     """The choices of a problem. Operators are in one of these at most; all others stay as they are.
 
     Attributes
@@ -56,13 +56,13 @@ class Choices:
                     self.roomier[number] = size.parallelism
 
     @cached_property
-    def best(self) -> list[Level]:
+    def best(self) -> list[JobLevel]:
         """The highest level of each job, (J,), if cores are no matter."""
         most = [sizing.most for sizing in self.sizings]
         caps = [min((self._most(i) for i in lacking), default=1.0) for lacking in self.lacking]
         return [self._level(job, cap, most) for job, cap in enumerate(caps)]
 
-    def levels(self, most: Sequence[int]) -> list[list[Level]]:
+    def levels(self, most: Sequence[int]) -> list[list[JobLevel]]:
         """Return all levels of each job that are worth a look, (J, levels), ascending; nothing changes with the first.
 
         *most* is how many tasks each operator can get, (O,).
@@ -89,7 +89,7 @@ class Choices:
             value += weight * min(shares, default=1.0)
         return value
 
-    def _level(self, job: int, share: float, most: Sequence[int]) -> Level:
+    def _level(self, job: int, share: float, most: Sequence[int]) -> JobLevel:
         """Return the fewest tasks with which a job sustains a share, at most its cap, of its demand."""
         sizes = {}
         for i in self.lacking[job]:
@@ -97,7 +97,7 @@ class Choices:
                 size = self.sizings[i].fewest(share, most[i])
                 assert size is not None  # the cap of a job is one for each of its operators
                 sizes[i] = size.parallelism
-        return Level(share, sizes)
+        return JobLevel(share, sizes)
 
     def _now(self, operator: int) -> float:
         return self.sizings[operator].share(self.sizings[operator].now)

@@ -9,12 +9,11 @@ import numpy as np
 
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget, SearchOptions
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.scale_out.algorithms.choices import Choices, Level, Sizes
-from ftplan.planners.scale_out.algorithms.cores import UNITS, Cores
-from ftplan.planners.scale_out.algorithms.room import Placed, Room
+from ftplan.planners.scale_out.algorithms.choices import JobLevel, ScalingChoices, Sizes
+from ftplan.planners.scale_out.algorithms.free_cores import UNITS, CoreUnits, FreeCores, Placed
 
 
-class Chosen(NamedTuple):
+class ChosenSizes(NamedTuple):
     """What a model chose: parallelism of operators that are scaled in and of others, and the nodes of their tasks.
 
     ``placed`` is None where the model left nodes out and none were seen. ``bound`` is proven: no more can be sustained.
@@ -40,12 +39,17 @@ class ScalingModel:
     """
 
     def __init__(
-        self, choices: Choices, levels: list[list[Level]], room: Room, cuts: Sequence[Chosen] = (), most: float = np.inf
+        self,
+        choices: ScalingChoices,
+        levels: list[list[JobLevel]],
+        room: FreeCores,
+        cuts: Sequence[ChosenSizes] = (),
+        most: float = np.inf,
     ) -> None:
         from ortools.sat.python import cp_model
 
         self.choices, self.levels, self.room, self.problem = choices, levels, room, choices.problem
-        self.cores = Cores(choices, room)
+        self.cores = CoreUnits(choices, room)
         self.size = self.cores.size
         self.model = cp_model.CpModel()
         self.level = [[self.model.new_bool_var("") for _ in levels] for levels in self.levels]
@@ -72,17 +76,17 @@ class ScalingModel:
         if np.isfinite(most):
             self.model.add(self.value <= int(np.ceil(most * UNITS)))
 
-    def _by_job(self) -> list[tuple[int, Level, Any]]:
+    def _by_job(self) -> list[tuple[int, JobLevel, Any]]:
         return [
             (job, level, taken)
             for job, (levels, variables) in enumerate(zip(self.levels, self.level, strict=True))
             for level, taken in zip(levels, variables, strict=True)
         ]
 
-    def _taken(self) -> list[tuple[Level, Any]]:
+    def _taken(self) -> list[tuple[JobLevel, Any]]:
         return [(level, taken) for _, level, taken in self._by_job()]
 
-    def _worth(self, level: Level, job: int) -> int:
+    def _worth(self, level: JobLevel, job: int) -> int:
         return int(np.floor(self.problem.weight[job] * level.share * UNITS))
 
     def _tasks_by_size(self, choices: list[tuple[int, int, Any]]) -> dict[int, Any]:
@@ -107,7 +111,7 @@ class ScalingModel:
         returned: Any = sum(count * self.smaller[i] for i, count in more.items())
         self.model.add(_units(self.first) + _units(self.second) <= units + returned)
 
-    def _cut(self, cut: Chosen) -> None:
+    def _cut(self, cut: ChosenSizes) -> None:
         others = [~taken if i in cut.smaller else taken for i, taken in self.smaller.items()]
         for size, tasks in self.second.items():
             fewer = self.model.new_bool_var("")
@@ -116,7 +120,7 @@ class ScalingModel:
             others.append(fewer)
         self.model.add_bool_or(others)
 
-    def solved(self, search: SearchOptions, budget: Budget, start: Chosen) -> Chosen | None:
+    def solved(self, search: SearchOptions, budget: Budget, start: ChosenSizes) -> ChosenSizes | None:
         """Return the best choice, None where none was seen in time: most value, then fewest cores, then fewest changes.
 
         Between value and cores stands the number of operators that get room for their state. *start* is one that fits.
@@ -152,7 +156,7 @@ class ScalingModel:
         above = 1 + sum(abs(own) for own, _ in (*terms, *roomier))
         return sum(own * taken for own, taken in terms) + sum((own - above) * taken for own, taken in roomier)
 
-    def _hint(self, start: Chosen) -> None:
+    def _hint(self, start: ChosenSizes) -> None:
         self.model.clear_hints()
         for i, variable in self.smaller.items():
             self.model.add_hint(variable, i in start.smaller)
@@ -184,7 +188,7 @@ class ScalingModel:
             budget.unfinished()
         return (solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None), proven
 
-    def _answer(self, solver: Any, bound: float, fewest: bool) -> Chosen:
+    def _answer(self, solver: Any, bound: float, fewest: bool) -> ChosenSizes:
         smaller = {i: self.choices.smaller[i] for i, taken in self.smaller.items() if solver.value(taken)}
         others = {i: self.choices.roomier[i] for i, taken in self.roomier.items() if solver.value(taken)}
         for level, taken in self._taken():
@@ -193,7 +197,7 @@ class ScalingModel:
         placed = self.room.placed(smaller, others)
         if placed is None:
             placed = self._placed(solver, smaller, others)
-        return Chosen(smaller, others, placed, bound, fewest)
+        return ChosenSizes(smaller, others, placed, bound, fewest)
 
     def _placed(self, solver: Any, smaller: Sizes, others: Sizes) -> Placed | None:
         """Return the nodes that a solver chose, None where the model has none."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ftplan.planners.budget import Budget, SearchOptions
-from ftplan.planners.scale_out.algorithms.choices import Choices, Level, Sizes
-from ftplan.planners.scale_out.algorithms.model import Chosen, ScalingModel
-from ftplan.planners.scale_out.algorithms.room import Placed, Room
+from ftplan.planners.scale_out.algorithms.choices import JobLevel, ScalingChoices, Sizes
+from ftplan.planners.scale_out.algorithms.free_cores import FreeCores, Placed
+from ftplan.planners.scale_out.algorithms.model import ChosenSizes, ScalingModel
 
 #: Ways to fill a node up to which nodes of equal cores are counted by these ways.
 WAYS = 200
@@ -39,7 +39,7 @@ class _Alike:
     tasks: tuple[dict[int, Any], dict[int, Any]] = field(default_factory=lambda: ({}, {}))
 
 
-class NodeModel(ScalingModel):
+class ScalingNodeModel(ScalingModel):
     """The choices of a problem, and how many tasks of each size go to each node in each wave.
 
     Tasks of one size and wave are alike until they are dealt out to operators. Nodes that are alike are counted by the
@@ -47,7 +47,12 @@ class NodeModel(ScalingModel):
     """
 
     def __init__(
-        self, choices: Choices, levels: list[list[Level]], room: Room, cuts: Sequence[Chosen] = (), most: float = np.inf
+        self,
+        choices: ScalingChoices,
+        levels: list[list[JobLevel]],
+        room: FreeCores,
+        cuts: Sequence[ChosenSizes] = (),
+        most: float = np.inf,
     ) -> None:
         super().__init__(choices, levels, room, cuts, most)
         self.sizes = sorted({*self.first, *self.second}, reverse=True)
@@ -114,7 +119,7 @@ class NodeModel(ScalingModel):
             self.model.add(taken <= sum(way[place] * count for way, count in zip(ways, alike.filled, strict=True)))
         self.alike.append(alike)
 
-    def nodes_of(self, chosen: Chosen, search: SearchOptions, budget: Budget) -> tuple[Placed | None, bool]:
+    def nodes_of(self, chosen: ChosenSizes, search: SearchOptions, budget: Budget) -> tuple[Placed | None, bool]:
         """Return nodes for what was chosen without a look at them, or None; and whether that is proven."""
         self._hint(chosen)
         self.model.clear_objective()

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from ftplan.model.plan import Infeasible
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.scale_out.costs import TechniqueCost, technique_costs
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
-from ftplan.planners.scale_out.technique_setting import TechniqueSetting
+from ftplan.planners.scale_out.techniques.costs import TechniqueCost, technique_costs
+from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
 
 AUTO = "auto"
 #: Longest pause in seconds that ``auto`` looks for where nothing is asked for.
@@ -42,7 +42,7 @@ def choose_techniques(
     """Return the technique of least extra core-seconds for each operator, of those whose pause is within the budget.
 
     Each operator is split by itself, so the choice is optimal operator by operator; ties go to the shorter pause, then
-    to the order of :data:`ftplan.planners.scale_out.costs.TECHNIQUES`. Without a budget a pause of
+    to the order of :data:`ftplan.planners.scale_out.techniques.costs.TECHNIQUES`. Without a budget a pause of
     :data:`LATENCY_BUDGET_S` is looked for, else the shortest is taken. With a technique other than ``auto`` there is
     no choice, but the budget holds all the same.
     """

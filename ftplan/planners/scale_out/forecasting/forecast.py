@@ -12,8 +12,7 @@ import numpy as np
 from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.forecasting.day_ahead import day_ahead
-from ftplan.planners.scale_out.forecasting.methods import DAMPINGS, DAY_S, LINES, seasonal_naive, trend
+from ftplan.planners.scale_out.forecasting.methods import DAMPINGS, DAY_S, LINES, day_ahead, seasonal_naive, trend
 from ftplan.planners.scale_out.forecasting.smoothing import LEAST, installed, smoothed
 
 #: Origins at which methods are judged, and windows that they look at: what bounds the work.

@@ -9,6 +9,9 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 
+#: Seconds after which half of what today differs from yesterday is left.
+HALVED_S = 7200.0
+
 DAY_S = 86400.0
 #: Windows that a line may be laid through.
 LINES = (12, 144)
@@ -16,6 +19,24 @@ LINES = (12, 144)
 LEVEL = 3
 #: What may be left of a slope with each window ahead: a line that goes on undamped is soon worse than none.
 DAMPINGS = (0.9, 0.98)
+
+
+def day_ahead(series: FloatArray, origins: IntArray, horizon: int, *, season: int, window_s: float) -> FloatArray:
+    """Return yesterday, moved by what the last windows of today differ from it, (P, H); the difference fades.
+
+    Without a whole day before an origin, or a season of 0, the level of the last windows goes on. A level is the median
+    of three windows. Not negative. Cost O(P H).
+    """
+    origins = np.asarray(origins)
+    daily = (origins >= season) & (season > 0)
+    last = np.maximum(origins[:, None] - np.arange(1, LEVEL + 1), 0)
+    differs = np.where(last >= season, series[last] - series[np.maximum(last - season, 0)], 0.0)
+    level = np.median(np.where(daily[:, None], differs, series[last]), axis=1)
+    told = np.repeat(level[:, None], horizon, axis=1)
+    if daily.any():
+        fading = 0.5 ** (np.arange(1, horizon + 1) * window_s / HALVED_S)
+        told[daily] = seasonal_naive(series, season, origins[daily], horizon) + told[daily] * fading
+    return np.asarray(np.maximum(told, 0.0))
 
 
 def windows_a_day(window_s: float) -> int:

@@ -16,7 +16,7 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
-from ftplan.planners.rebalance.algorithms.new_copies import new_copies
+from ftplan.planners.rebalance.algorithms.outcome import new_copies
 from ftplan.planners.rebalance.algorithms.pairing import paired
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare

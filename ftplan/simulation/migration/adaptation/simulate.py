@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.option import recorded_costs
+from ftplan.costs.given_costs import recorded_costs
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem

@@ -11,7 +11,7 @@ import pytest
 from ftplan.errors import FtplanError
 from ftplan.generators.loads import daily_loads
 from ftplan.model.cluster import Cluster, Node, Placement
-from ftplan.model.memory import VARIABLE
+from ftplan.model.machine_limits import VARIABLE
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.any_rules import best_dual

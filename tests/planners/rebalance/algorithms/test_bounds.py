@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from ftplan.model.plan import Objective
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.bounds import relaxation as relaxations
-from ftplan.planners.rebalance.algorithms.bounds.covers import cheapest_cover
-from ftplan.planners.rebalance.algorithms.bounds.lower_bound import lower_bound
-from ftplan.planners.rebalance.algorithms.bounds.relaxation import Prices, Relaxation
+from ftplan.planners.rebalance.algorithms import relaxation as relaxations
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
+from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
+from ftplan.planners.rebalance.algorithms.relaxation import LoadPrices, LoadRelaxation, cheapest_cover
 from tests.planners.rebalance.algorithms.cases import brute_force, random_problem, scaled_problem
 
 
@@ -28,9 +27,9 @@ def test_no_prices_prove_more_than_the_optimum(seed: int, units: int) -> None:
     if optimum is None:
         return
     rng = np.random.default_rng(seed)
-    relaxation, scale = Relaxation(Candidates(problem)), rng.choice([0.0, 1e-3, 0.1, 1e5])
+    relaxation, scale = LoadRelaxation(Candidates(problem)), rng.choice([0.0, 1e-3, 0.1, 1e5])
     limits = problem.limits
-    prices = Prices(
+    prices = LoadPrices(
         rng.normal(0.0, scale, 4),
         0.0 if limits.max_moves is None else float(rng.exponential(scale)),
         0.0 if limits.max_bytes is None else float(rng.exponential(scale * 1e-6)),

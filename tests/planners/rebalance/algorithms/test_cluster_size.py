@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.planners.rebalance.algorithms.cluster_size.suggestion import suggest
-from ftplan.planners.rebalance.cluster_sizing import Sizing, drain_costs
+from ftplan.planners.rebalance.algorithms.cluster_size import ClusterSizing, drain_costs, suggest
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.problem import RebalanceProblem
 from tests.effort import examples
@@ -20,7 +19,7 @@ from tests.planners.rebalance.algorithms.cases import random_problem, rebalance_
 CLOSE = 1e-9
 
 
-def drawn(seed: int) -> Sizing:
+def drawn(seed: int) -> ClusterSizing:
     """Return a cluster of up to seven nodes, some without any key group, and a band."""
     rng = np.random.default_rng([17, seed])
     nodes = int(rng.integers(2, 8))
@@ -33,7 +32,9 @@ def drawn(seed: int) -> Sizing:
     problem = replace(problem, capacity=problem.capacity / scale, ceiling=problem.ceiling / scale)
     low = float(rng.uniform(0.1, 0.6))
     swing = rng.uniform(0.6, 1.5, 20) if rng.random() < 0.5 else np.ones(20)
-    return Sizing(problem, float(problem.load.sum()) * swing, (low, min(1.0, low + float(rng.uniform(0.02, 0.5)))))
+    return ClusterSizing(
+        problem, float(problem.load.sum()) * swing, (low, min(1.0, low + float(rng.uniform(0.02, 0.5))))
+    )
 
 
 def utilisation(problem: RebalanceProblem, nodes: Any, load: float) -> float:
@@ -50,7 +51,7 @@ def used(problem: RebalanceProblem) -> list[int]:
     ]
 
 
-def peak_of(sizing: Sizing) -> float:
+def peak_of(sizing: ClusterSizing) -> float:
     return max(float(np.quantile(sizing.window_load, 0.95)), float(sizing.problem.load.sum()))
 
 
@@ -59,7 +60,7 @@ def subsets(nodes: list[int]) -> Iterator[tuple[int, ...]]:
         yield from itertools.combinations(nodes, count)
 
 
-def can_go(sizing: Sizing, gone: tuple[int, ...]) -> bool:
+def can_go(sizing: ClusterSizing, gone: tuple[int, ...]) -> bool:
     """Whether nodes can be removed as far as is seen without planning, word by word."""
     problem = sizing.problem
     left = [n for n in used(problem) if n not in gone]
@@ -115,7 +116,7 @@ def test_no_fewer_nodes_bring_utilisation_into_the_band(seed: int) -> None:
     assert (len(made.nodes), float(costs[list(made.nodes)].sum())) == pytest.approx(best)
 
 
-def check_added(sizing: Sizing, made: Any, own: list[int], demand: float, peak: float) -> None:
+def check_added(sizing: ClusterSizing, made: Any, own: list[int], demand: float, peak: float) -> None:
     """The fewest spare nodes, or the fewest new ones; for the mean alone where no number of them is in the band."""
     low, high = sizing.band
     fewest = fewest_added(sizing, own, demand, peak)
@@ -132,7 +133,7 @@ def check_added(sizing: Sizing, made: Any, own: list[int], demand: float, peak: 
     assert set(made.nodes) <= set(spare)
 
 
-def fewest_added(sizing: Sizing, own: list[int], demand: float, load: float) -> tuple[int, bool]:
+def fewest_added(sizing: ClusterSizing, own: list[int], demand: float, load: float) -> tuple[int, bool]:
     """Return how many nodes bring a load below the high end, 0 for never, and whether the mean stays in the band."""
     problem, (low, high) = sizing.problem, sizing.band
     spare = [n for n in range(len(problem.nodes)) if problem.hosts[n] and n not in own]
@@ -155,13 +156,13 @@ def test_a_cluster_at_a_third_gives_up_the_cheapest_nodes() -> None:
     """Six equal nodes at 1/3 need two fewer for 1/2; those without much state go."""
     state = [9e6, 1e6, 8e6, 1e6, 7e6, 6e6]
     problem = rebalance_problem([10.0] * 6, range(6), [()] * 6, [30.0] * 6, state)
-    made = suggest(Sizing(problem, np.full(4, 60.0), (0.5, 0.75)))
+    made = suggest(ClusterSizing(problem, np.full(4, 60.0), (0.5, 0.75)))
     assert (made.action, made.nodes, made.in_band, made.proven) == ("remove", (1, 3), True, True)
 
 
 def test_a_full_cluster_takes_the_node_that_has_checkpoints() -> None:
     problem = rebalance_problem([80.0, 80.0], [0, 1], [(3,), (3,)], [100.0] * 4)
-    made = suggest(Sizing(problem, np.full(4, 160.0), (0.4, 0.6)))
+    made = suggest(ClusterSizing(problem, np.full(4, 160.0), (0.4, 0.6)))
     assert (made.action, made.nodes, made.more) == ("add", (3,), 0)
 
 
@@ -169,10 +170,10 @@ def test_busy_windows_count() -> None:
     """On average 50 %, in one window in ten 90 %: the band's high end holds for 95 % of the windows."""
     problem = rebalance_problem([50.0], [0], [()], [100.0])
     windows = np.array([40.0] * 18 + [90.0] * 2)
-    made = suggest(Sizing(problem, windows, (0.2, 0.6)))
+    made = suggest(ClusterSizing(problem, windows, (0.2, 0.6)))
     assert (made.action, made.more, made.like, made.for_peaks) == ("add", 1, 0, 0)
     assert "busiest" in made.why
-    made = suggest(Sizing(problem, windows, (0.4, 0.6)))
+    made = suggest(ClusterSizing(problem, windows, (0.4, 0.6)))
     assert (made.action, made.in_band, made.for_peaks) == ("none", True, 1)
 
 

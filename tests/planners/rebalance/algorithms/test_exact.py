@@ -16,7 +16,7 @@ from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.exact import exact
 from ftplan.planners.rebalance.algorithms.models import least_cost as search
 from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable
-from ftplan.planners.rebalance.algorithms.models.least_cost import Proven, fewest, least_cost
+from ftplan.planners.rebalance.algorithms.models.least_cost import ProvenMoves, fewest, least_cost
 from ftplan.planners.rebalance.algorithms.models.node_model import Goal
 from ftplan.planners.rebalance.algorithms.models.phase_cuts import impossible_moves
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
@@ -37,7 +37,7 @@ from tests.planners.rebalance.algorithms.cases import (
 ITERATIONS = RebalanceSearch(time_limit_s=600.0, iterations=200)
 
 
-def solved(problem: RebalanceProblem, goal: Goal | None = None) -> Proven:
+def solved(problem: RebalanceProblem, goal: Goal | None = None) -> ProvenMoves:
     return least_cost(ChoiceTable(problem), None, goal or Goal(), Budget(600.0))
 
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.new_copies import new_copies
-from ftplan.planners.rebalance.algorithms.outcome import outcome, rounded_up
+from ftplan.planners.rebalance.algorithms.outcome import new_copies, outcome, rounded_up
 from ftplan.planners.rebalance.effects import surviving_copies
 from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceLimits
 from tests.planners.rebalance.algorithms.cases import brute_force, memory_used, random_problem

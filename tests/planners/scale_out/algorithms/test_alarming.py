@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.scale_out.algorithms.alarming import AlarmingPoint, alarming_point, alarming_threshold
-from ftplan.planners.scale_out.states import Thresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
 
 LOW, HIGH = 25.0, 70.0
 
@@ -78,7 +78,7 @@ def test_beside_a_replay_of_every_threshold(
 def test_late_starts_are_crossings_that_were_not_ready(scores: list[float], setup: float) -> None:
     """By the states of algorithm 1, under the threshold that is chosen; operators that stay promoted start no more."""
     got = alarming_threshold(np.array(scores), LOW, HIGH, setup, 0.8, 55.0)
-    events = timeline(scores, Thresholds(LOW, got.chosen.threshold, HIGH), setup, 3).events
+    events = timeline(scores, ScoreThresholds(LOW, got.chosen.threshold, HIGH), setup, 3).events
     known = [item for item in events if item.after == "promoted" and item.window >= max(np.ceil(setup), 1)]
     unready = round((1.0 - got.chosen.ready) * got.crossings)
     assert len(known) <= got.crossings

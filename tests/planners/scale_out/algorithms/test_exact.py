@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from ftplan.planners.budget import SearchOptions
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms import exact as module
-from ftplan.planners.scale_out.algorithms.baselines import baselines
-from ftplan.planners.scale_out.algorithms.doubling import doubling
-from ftplan.planners.scale_out.algorithms.ds2 import ds2
+from ftplan.planners.scale_out.algorithms.baselines import baselines, doubling, ds2
 from ftplan.planners.scale_out.algorithms.exact import exact
 from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
-from ftplan.planners.scale_out.parallelism import Sizing
+from ftplan.planners.scale_out.parallelism import OperatorSizing
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem
 from ftplan.planners.scale_out.rules import TARGET, broken
 from tests.effort import examples
@@ -102,7 +100,7 @@ def test_more_is_never_worse(seed: int) -> None:
 
 def held(question: ScalingProblem) -> list[bool]:
     """Return by operator whether the limit on state of a task can be kept: where it cannot, it is no rule."""
-    return [Sizing(item, question.split, question.limits.target).holds_state for item in question.operators]
+    return [OperatorSizing(item, question.split, question.limits.target).holds_state for item in question.operators]
 
 
 def test_a_limit_that_can_be_kept_is_kept_though_less_comes_through() -> None:

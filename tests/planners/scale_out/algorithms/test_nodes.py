@@ -15,7 +15,7 @@ from ftplan.planners.scale_out.algorithms.nodes import assign_tasks, on_their_st
 from ftplan.planners.scale_out.effects import waves
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
 from ftplan.planners.scale_out.rules import NODE_CPU, broken
-from ftplan.planners.scale_out.task_replacement import TaskReplacement
+from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import evenly, operator, problem, splits
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.scale_out.algorithms.techniques import AUTO, choose_techniques
-from ftplan.planners.scale_out.costs import ACTIVE_BACKUP, ASSISTED, CHECKPOINT, technique_costs
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
-from ftplan.planners.scale_out.technique_setting import TechniqueSetting
+from ftplan.planners.scale_out.techniques.costs import ACTIVE_BACKUP, ASSISTED, CHECKPOINT, technique_costs
+from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import evenly, operator, problem, splits
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ftplan.planners.scale_out.forecasting.day_ahead import HALVED_S, day_ahead
+from ftplan.planners.scale_out.forecasting.methods import HALVED_S, day_ahead
 
 
 def test_a_day_that_repeats_is_foretold() -> None:

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.planners.scale_out.forecasting import forecast as room
-from ftplan.planners.scale_out.forecasting.day_ahead import day_ahead
 from ftplan.planners.scale_out.forecasting.forecast import Forecast, forecast, forecaster
-from ftplan.planners.scale_out.forecasting.methods import DAMPINGS, LINES, seasonal_naive, trend, windows_a_day
+from ftplan.planners.scale_out.forecasting.methods import (
+    DAMPINGS,
+    LINES,
+    day_ahead,
+    seasonal_naive,
+    trend,
+    windows_a_day,
+)
 from ftplan.planners.scale_out.forecasting.smoothing import smoothed
 
 DAY = 24

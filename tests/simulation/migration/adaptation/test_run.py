@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.planners.rebalance.algorithms.new_copies import new_copies
+from ftplan.planners.rebalance.algorithms.outcome import new_copies
 from ftplan.planners.rebalance.algorithms.pairing import paired
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem

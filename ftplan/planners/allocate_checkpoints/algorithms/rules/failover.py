@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.model.failover import load_ratios, shares_after
+from ftplan.model.measures.availability import load_ratios, shares_after
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem

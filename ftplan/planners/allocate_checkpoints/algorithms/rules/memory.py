@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ftplan.errors import FtplanError
-from ftplan.model.memory import GB, VARIABLE, available_bytes
+from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 
 #: Bytes of one pair of key group and node: its cost, and whether it is allowed.
 PAIR = 9.0

@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from ftplan.compiled import called_often, pays_to_compile
-from ftplan.model.measures.breach import over
 from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
+from ftplan.model.violation import over
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.cuts.partition import partition
 from ftplan.planners.peer_ring.algorithms.in_place import are_last_copies_as_asked

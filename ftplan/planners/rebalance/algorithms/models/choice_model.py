@@ -21,7 +21,7 @@ UNITS, COST_UNITS = 2.0**40, 2.0**46
 WHOLE = 20_000
 
 
-class Chosen(NamedTuple):
+class ChosenPlacement(NamedTuple):
     """A placement, None where there is none or none was seen in time.
 
     ``proven`` says that it is the cheapest, or that there is none. ``bound`` is a proven bound of what moves cost.
@@ -45,7 +45,7 @@ def chosen(
     targets: BoolArray | None = None,
     feasible: bool = False,
     first: BoolArray | None = None,
-) -> Chosen:
+) -> ChosenPlacement:
     """Choose the best places and protocols of some groups, the others' as they are, by CP-SAT.
 
     Loads are rounded down and limits up: a relaxation by the last digits, so that what is infeasible here is proven to
@@ -66,11 +66,11 @@ def chosen(
         their moves need but one phase.
     """
     if budget.over():
-        return Chosen(None, proven=False)
-    return _Model(now, free, targets, feasible, first).solved(budget, work_s)
+        return ChosenPlacement(None, proven=False)
+    return _ChoiceModel(now, free, targets, feasible, first).solved(budget, work_s)
 
 
-class _Choice(NamedTuple):
+class _GroupChoice(NamedTuple):
     group: int
     target: int
     protocol: int  # row, -1 where it is at home
@@ -83,7 +83,7 @@ class _Choice(NamedTuple):
         return self.protocol >= 0 and PROTOCOLS[self.protocol] not in AFTER_LOSS
 
 
-class _Model:
+class _ChoiceModel:
     def __init__(
         self, now: WorkingPlacement, free: IntArray, targets: BoolArray | None, feasible: bool, first: BoolArray | None
     ) -> None:
@@ -94,7 +94,7 @@ class _Model:
         self.targets = self.problem.hosts if targets is None else targets & self.problem.hosts
         self.cutoff = self._cutoff()
         self.model = cp_model.CpModel()
-        self.choices: list[_Choice] = []
+        self.choices: list[_GroupChoice] = []
         self.taken: list[Any] = []
         self.of: dict[int, list[int]] = {}
         for group in self.free.tolist():
@@ -119,12 +119,12 @@ class _Model:
         own = sum(self.problem.cost(move) for move in moves)
         return own * (1.0 + ROUNDING) + self.candidates.least_price
 
-    def _choices_of(self, group: int) -> list[_Choice]:
+    def _choices_of(self, group: int) -> list[_GroupChoice]:
         """Return the places of a group, by each protocol that no other beats in cost and bytes."""
         candidates, problem = self.candidates, self.problem
         home, now_at, kept = int(problem.home[group]), int(self.now.place[group]), []
         if not candidates.must[group]:
-            kept.append(_Choice(group, home, -1, 0.0, 0.0))
+            kept.append(_GroupChoice(group, home, -1, 0.0, 0.0))
         frugal = problem.limits.max_bytes is not None
         sizes = problem.costs.bytes[:, group]
         undominated: list[list[int]] = []
@@ -149,7 +149,7 @@ class _Model:
             for row in undominated[near] if target != home else ():
                 cost = float(candidates.price[near, row, group] + traffic[target])
                 if cost <= self.cutoff:
-                    kept.append(_Choice(group, target, row, cost, float(sizes[row])))
+                    kept.append(_GroupChoice(group, target, row, cost, float(sizes[row])))
         return kept
 
     def _loads(self, first: BoolArray | None) -> None:
@@ -212,7 +212,7 @@ class _Model:
             room = (limits.max_bytes * (1.0 + 1e-9) - spent) / self.byte_unit
             self.model.add(sum(int(self.sizes[c]) * self.taken[c] for c in away) <= int(min(np.ceil(room), UNITS * 2)))
 
-    def _move(self, choice: _Choice) -> Migration | None:
+    def _move(self, choice: _GroupChoice) -> Migration | None:
         if choice.protocol < 0:
             return None
         return Migration(choice.group, choice.target, PROTOCOLS[choice.protocol])
@@ -229,7 +229,7 @@ class _Model:
         )
         return sum(terms), unit / count
 
-    def solved(self, budget: Budget, work_s: float) -> Chosen:
+    def solved(self, budget: Budget, work_s: float) -> ChosenPlacement:
         from ortools.sat.python import cp_model
 
         cost, unit = self._objective()
@@ -242,19 +242,19 @@ class _Model:
         solver.parameters.max_deterministic_time = work_s
         status = solve_sat(self.model, solver, budget.left_s)
         if status == cp_model.INFEASIBLE:
-            return Chosen(None, proven=True)
+            return ChosenPlacement(None, proven=True)
         if status is None:
             budget.unfinished()
-            return Chosen(None, proven=False)
+            return ChosenPlacement(None, proven=False)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE) and budget.left_s <= 0.0:
             budget.unfinished()
         bound = None if self.feasible else (float(solver.best_objective_bound) - len(self.free)) * unit
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return Chosen(None, proven=False, bound=bound)
+            return ChosenPlacement(None, proven=False, bound=bound)
         picked = [self.choices[c] for c in range(len(self.choices)) if solver.value(self.taken[c])]
-        return Chosen(self._placement(picked), status == cp_model.OPTIMAL, bound)
+        return ChosenPlacement(self._placement(picked), status == cp_model.OPTIMAL, bound)
 
-    def _placement(self, picked: list[_Choice]) -> WorkingPlacement:
+    def _placement(self, picked: list[_GroupChoice]) -> WorkingPlacement:
         moves = [move for choice in picked if (move := self._move(choice)) is not None]
         near = [self.candidates.at_hand(move.group, move.target) for move in moves]
         after = self.now.copy()

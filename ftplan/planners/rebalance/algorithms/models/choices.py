@@ -23,7 +23,7 @@ HEAVY, WIDER = 0.7, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class GroupChoices:
     """J columns. ``place`` is a node, or -1 - z for any node of class z; a group that stays is placed on its node."""
 
     group: IntArray  # (J,)
@@ -34,23 +34,23 @@ class Choices:
     def __len__(self) -> int:
         return len(self.group)
 
-    def where(self, kept: BoolArray) -> Choices:
+    def where(self, kept: BoolArray) -> GroupChoices:
         """Return some of the columns."""
-        return Choices(*(getattr(self, column.name)[kept] for column in fields(self)))
+        return GroupChoices(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     @staticmethod
-    def joined(parts: Iterable[Choices]) -> Choices:
+    def joined(parts: Iterable[GroupChoices]) -> GroupChoices:
         """Return the columns of all parts once each, ordered by group, place and protocol."""
         several = list(parts)
         group, place, row, cost = (
-            np.concatenate([getattr(part, column.name) for part in several]) for column in fields(Choices)
+            np.concatenate([getattr(part, column.name) for part in several]) for column in fields(GroupChoices)
         )
         if not len(group):
-            return Choices(group, place, row, cost)
+            return GroupChoices(group, place, row, cost)
         low, width = int(place.min()), int(place.max() - place.min()) + 1
         keys = (group * width + (place - low)) * (len(PROTOCOLS) + 1) + row - STAY
         _, first = np.unique(keys, return_index=True)
-        return Choices(group[first], place[first], row[first], cost[first])
+        return GroupChoices(group[first], place[first], row[first], cost[first])
 
     def moves(self, chosen: IntArray) -> tuple[Migration, ...]:
         """Return the moves of chosen columns, all on nodes; by group."""
@@ -81,12 +81,12 @@ class ChoiceTable:
             self.classes = np.unique(problem.traffic, axis=1, return_inverse=True)[1].reshape(-1)
         self.memory_limited = bool(np.isfinite(problem.memory).any())
 
-    def stays(self, groups: IntArray) -> Choices:
+    def stays(self, groups: IntArray) -> GroupChoices:
         """Return a column for each group that may stay."""
         may = groups[~self.candidates.must[groups]]
-        return Choices(may, self.problem.home[may], np.full(len(may), STAY), np.zeros(len(may)))
+        return GroupChoices(may, self.problem.home[may], np.full(len(may), STAY), np.zeros(len(may)))
 
-    def to_nodes(self, groups: IntArray) -> Choices:
+    def to_nodes(self, groups: IntArray) -> GroupChoices:
         """Return all columns of some groups, each move to a node of its own."""
         parts = [self.stays(groups)]
         near = self.candidates.near(groups)
@@ -96,9 +96,9 @@ class ChoiceTable:
             for row in np.flatnonzero(self.kept[at].any(axis=1)).tolist():
                 here, node = np.nonzero(there & self.kept[at, row, groups][:, None])
                 parts.append(self._moving(groups[here], node, node, row, at))
-        return Choices.joined(parts)
+        return GroupChoices.joined(parts)
 
-    def to_classes(self) -> Choices:
+    def to_classes(self) -> GroupChoices:
         """Return the columns of all groups: hosts of their checkpoints one by one, other nodes by class."""
         problem, groups = self.problem, np.arange(len(self.problem.home))
         parts = [self.stays(groups)]
@@ -121,9 +121,9 @@ class ChoiceTable:
                 worth = worth & ~self.kept[AWAY, row, spread[:, 0]]
             pairs = spread[worth]
             parts.append(self._moving(pairs[:, 0], pairs[:, 1], pairs[:, 1], row, AT_HAND))
-        wide, heavy = Choices.joined(parts), self._heavy()
+        wide, heavy = GroupChoices.joined(parts), self._heavy()
         light = wide.where((wide.place >= 0) | ~np.isin(wide.group, heavy))
-        return Choices.joined([light, self.to_nodes(heavy)]) if len(heavy) else wide
+        return GroupChoices.joined([light, self.to_nodes(heavy)]) if len(heavy) else wide
 
     def _heavy(self) -> IntArray:
         """Return the groups for which hardly a node has room as things are, the heaviest of them where they are many.
@@ -136,7 +136,7 @@ class ChoiceTable:
         most = max(1, len(problem.home) * WIDER // len(problem.nodes))
         return np.sort(heavy[np.argsort(-problem.load[heavy], kind="stable")[:most]])
 
-    def in_class(self, choices: Choices) -> Choices:
+    def in_class(self, choices: GroupChoices) -> GroupChoices:
         """Return the columns to nodes that columns to classes stand for, and those that are to nodes already."""
         away = choices.place < 0
         wide = choices.where(away)
@@ -144,15 +144,15 @@ class ChoiceTable:
         wanted = set(zip(wide.group.tolist(), (-1 - wide.place).tolist(), wide.row.tolist(), strict=True))
         of = zip(narrow.group.tolist(), self.classes[narrow.place].tolist(), narrow.row.tolist(), strict=True)
         kept = np.fromiter((key in wanted for key in of), dtype=np.bool_, count=len(narrow))
-        return Choices.joined([choices.where(~away), narrow.where(kept)])
+        return GroupChoices.joined([choices.where(~away), narrow.where(kept)])
 
-    def _moving(self, group: IntArray, place: IntArray, node: IntArray, row: int, at: int) -> Choices:
+    def _moving(self, group: IntArray, place: IntArray, node: IntArray, row: int, at: int) -> GroupChoices:
         """Return columns of moves by one protocol; *node* is one that stands for the traffic of the place."""
         cost = self.candidates.price[at, row, group]
         traffic = self.problem.traffic
         if traffic is not None:
             cost = cost + (traffic[group, node] - traffic[group, self.problem.home[group]])
-        return Choices(group, place, np.full(len(group), row), np.asarray(cost, dtype=np.float64))
+        return GroupChoices(group, place, np.full(len(group), row), np.asarray(cost, dtype=np.float64))
 
 
 def _worth(problem: RebalanceProblem, price: FloatArray, alternatives: bool) -> BoolArray:

@@ -10,12 +10,12 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.models.choices import STAY, Choices, ChoiceTable
-from ftplan.planners.rebalance.algorithms.models.neighbourhoods import Guide, Moves, Search, roughly_placed
-from ftplan.planners.rebalance.algorithms.models.node_model import Goal, NodeModel, fixed_choices
+from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
+from ftplan.planners.rebalance.algorithms.models.neighbourhoods import Guide, Moves, NeighbourhoodSearch, roughly_placed
+from ftplan.planners.rebalance.algorithms.models.node_model import Goal, MoveModel, fixed_choices
 from ftplan.planners.rebalance.algorithms.models.rows import program_of
 from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut, linear_prices
-from ftplan.planners.rebalance.algorithms.search.starts import improved_starts
+from ftplan.planners.rebalance.algorithms.search.improved_placements import improved_starts
 from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.problem import Migration
 
@@ -28,25 +28,25 @@ CLASSES, PLACED, NEAR, SEARCH = 0.4, 0.1, 0.3, 0.9
 FEWER = 0.3
 
 
-class Proven(NamedTuple):
+class ProvenMoves(NamedTuple):
     """Moves, or None, and a bound below the cost of any: inf where it is proven that there are none."""
 
     moves: Moves | None
     bound: float
 
 
-def least_cost(table: ChoiceTable, start: Moves | None, goal: Goal, budget: Budget) -> Proven:
+def least_cost(table: ChoiceTable, start: Moves | None, goal: Goal, budget: Budget) -> ProvenMoves:
     """Return the best moves, *start* or better, and a bound.
 
     Few columns are solved at once. With more, the model of classes says who moves, and bounds the cost; if those who
     move find nodes, that is the optimum. Else moves near to these are looked for, and improved by a few nodes at a
-    time (:class:`Search`); at last all columns that reduced costs leave open are solved if they are few, which raises
-    the bound. Cost exponential in the worst case.
+    time (:class:`NeighbourhoodSearch`); at last all columns that reduced costs leave open are solved if they are few,
+    which raises the bound. Cost exponential in the worst case.
     """
     groups = np.arange(len(table.problem.home))
     if len(groups) * len(table.problem.nodes) <= FEW_COLUMNS:
-        moves, bound = NodeModel(table, table.to_nodes(groups), goal).best(budget, start)
-        return _better(table, goal, Proven(start, bound), moves)
+        moves, bound = MoveModel(table, table.to_nodes(groups), goal).best(budget, start)
+        return _better(table, goal, ProvenMoves(start, bound), moves)
     return _Classes(table, goal, budget).solved(start)
 
 
@@ -57,7 +57,7 @@ def value_of(table: ChoiceTable, goal: Goal, moves: Sequence[Migration] | None) 
     return float(len(moves)) if goal.most is not None else math.fsum(table.problem.cost(move) for move in moves)
 
 
-def _better(table: ChoiceTable, goal: Goal, proven: Proven, moves: Moves | None) -> Proven:
+def _better(table: ChoiceTable, goal: Goal, proven: ProvenMoves, moves: Moves | None) -> ProvenMoves:
     """Return the better moves of two, those known where they tie."""
     if moves is None or value_of(table, goal, proven.moves) <= value_of(table, goal, moves):
         return proven
@@ -80,12 +80,12 @@ class _Classes:
         self.reduced = self.program.reduced_costs(self.linear.prices)[: len(self.wide)]
         self.parts: list[Budget] = []
 
-    def solved(self, start: Moves | None) -> Proven:
+    def solved(self, start: Moves | None) -> ProvenMoves:
         """Return the best moves and a bound: see :func:`least_cost`."""
         searched = branch_and_cut(self.program, self.goal.seed, self._part(CLASSES))
-        best = Proven(start, max(self.linear.bound, searched.bound))
+        best = ProvenMoves(start, max(self.linear.bound, searched.bound))
         if best.bound == math.inf:
-            return Proven(None, math.inf)
+            return ProvenMoves(None, math.inf)
         if searched.x is not None and not self._closed(best):
             chosen = self.wide.where(searched.x[: len(self.wide)] > 0.5)
             best = self._placed(chosen, best)
@@ -100,15 +100,15 @@ class _Classes:
         self.parts.append(self.budget.part(share))
         return self.parts[-1]
 
-    def _closed(self, best: Proven) -> bool:
+    def _closed(self, best: ProvenMoves) -> bool:
         return is_closed(value_of(self.table, self.goal, best.moves), best.bound)
 
-    def _placed(self, chosen: Choices, best: Proven) -> Proven:
+    def _placed(self, chosen: GroupChoices, best: ProvenMoves) -> ProvenMoves:
         """Return those that move on nodes of their classes, if they find such."""
-        model = NodeModel(self.table, self.table.in_class(chosen), self.goal)
+        model = MoveModel(self.table, self.table.in_class(chosen), self.goal)
         return _better(self.table, self.goal, best, model.best(self._part(PLACED), best.moves)[0])
 
-    def _near(self, chosen: Choices, best: Proven) -> Proven:
+    def _near(self, chosen: GroupChoices, best: ProvenMoves) -> ProvenMoves:
         """Return moves near to what was chosen, which itself finds no nodes: by local search, or neighbourhoods."""
         rough = roughly_placed(self.table, chosen)
         now = WorkingPlacement(self.table.candidates)
@@ -119,7 +119,7 @@ class _Classes:
             return _better(self.table, self.goal, best, starts[0].moves)
         return _better(self.table, self.goal, best, self._search(best).within_limits(rough, self._part(NEAR)))
 
-    def _searched(self, best: Proven) -> Proven:
+    def _searched(self, best: ProvenMoves) -> ProvenMoves:
         """Improve the best moves by neighbourhoods, and by all columns that may be part of better ones if few are."""
         open_ = self._open(best)
         if best.moves is not None and (open_ is None or len(open_) > FEW_COLUMNS):
@@ -127,15 +127,15 @@ class _Classes:
             open_ = self._open(best)
         if open_ is None or len(open_) > MOST_COLUMNS or self._closed(best):
             return best
-        moves, bound = NodeModel(self.table, open_, self.goal).best(self.budget, best.moves)
+        moves, bound = MoveModel(self.table, open_, self.goal).best(self.budget, best.moves)
         value = value_of(self.table, self.goal, best.moves)
         # What was left out costs at least as much as the best known when it was left out.
         return _better(self.table, self.goal, best._replace(bound=max(best.bound, min(bound, value))), moves)
 
-    def _search(self, best: Proven) -> Search:
-        return Search(self.table, self.goal, Guide(self.table, self.wide, self.reduced), best.bound)
+    def _search(self, best: ProvenMoves) -> NeighbourhoodSearch:
+        return NeighbourhoodSearch(self.table, self.goal, Guide(self.table, self.wide, self.reduced), best.bound)
 
-    def _open(self, best: Proven) -> Choices | None:
+    def _open(self, best: ProvenMoves) -> GroupChoices | None:
         """Return the columns to nodes that may be part of something better than the best, None where they are many."""
         value = value_of(self.table, self.goal, best.moves)
         most = value + ROUNDING * max(abs(value), TINY)
@@ -144,7 +144,7 @@ class _Classes:
         return self.table.in_class(wide) if few <= 2 * MOST_COLUMNS else None
 
 
-def fewest(table: ChoiceTable, proven: Proven, goal: Goal, budget: Budget) -> Moves:
+def fewest(table: ChoiceTable, proven: ProvenMoves, goal: Goal, budget: Budget) -> Moves:
     """Return moves that cost no more than the best, and are fewer if that is seen to be possible.
 
     No move of them can be left out. That there are no fewer is proven in time where there are few columns, or moves
@@ -154,8 +154,8 @@ def fewest(table: ChoiceTable, proven: Proven, goal: Goal, budget: Budget) -> Mo
     value = math.fsum(table.problem.cost(move) for move in moves)
     counting = Goal(goal.seed, value, goal.cuts)
     known = fixed_choices(table, moves)
-    with_stays = Choices.joined([known, table.stays(known.group[known.row != STAY])])
-    left, _ = NodeModel(table, with_stays, counting).best(budget.part(FEWER), moves)
+    with_stays = GroupChoices.joined([known, table.stays(known.group[known.row != STAY])])
+    left, _ = MoveModel(table, with_stays, counting).best(budget.part(FEWER), moves)
     moves = moves if left is None else left
     few = len(known) * len(table.problem.nodes) <= FEW_COLUMNS
     free = bool((known.cost[known.row != STAY] <= 0.0).any())

@@ -7,8 +7,8 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.models.choices import STAY, Choices, ChoiceTable
-from ftplan.planners.rebalance.algorithms.models.node_model import Goal, NodeModel, fixed_choices
+from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
+from ftplan.planners.rebalance.algorithms.models.node_model import Goal, MoveModel, fixed_choices
 from ftplan.planners.rebalance.algorithms.models.rows import memory_chosen, memory_limits
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.problem import Migration
@@ -32,26 +32,26 @@ Moves = tuple[Migration, ...]
 class Guide:
     """What choices cost beyond the prices of a relaxation, whose columns are classes of nodes or single ones."""
 
-    def __init__(self, table: ChoiceTable, wide: Choices, reduced: FloatArray) -> None:
+    def __init__(self, table: ChoiceTable, wide: GroupChoices, reduced: FloatArray) -> None:
         keys = zip(wide.group.tolist(), wide.place.tolist(), wide.row.tolist(), strict=True)
         self._table, self._reduced = table, dict(zip(keys, np.maximum(reduced, 0.0).tolist(), strict=True))
         groups = len(table.problem.home)
         self._least = np.full((2, groups), np.inf)  # where the group stays, and where it moves
         np.minimum.at(self._least, ((wide.row != STAY).astype(np.int64), wide.group), np.maximum(reduced, 0.0))
 
-    def excess(self, choices: Choices) -> FloatArray:
+    def excess(self, choices: GroupChoices) -> FloatArray:
         """Return what each choice of nodes pays beyond the prices, (J,)."""
         columns = zip(choices.group.tolist(), choices.place.tolist(), choices.row.tolist(), strict=True)
         classes = (-1 - self._table.classes).tolist()
         get = self._reduced.get
         return np.array([get((k, n, p), get((k, classes[n], p), 0.0)) for k, n, p in columns])
 
-    def regret(self, choices: Choices) -> FloatArray:
+    def regret(self, choices: GroupChoices) -> FloatArray:
         """Return what groups, one choice each, would pay if they moved instead of staying, or stayed, (K,)."""
         return np.asarray(self._least[(choices.row == STAY).astype(np.int64), choices.group])
 
 
-class Search:
+class NeighbourhoodSearch:
     """The moves at hand, broken limits paid for or not, and the best that keep all limits."""
 
     def __init__(self, table: ChoiceTable, goal: Goal, guide: Guide, bound: float) -> None:
@@ -81,7 +81,7 @@ class Search:
         for _ in range(budget.passes(ROUNDS)):
             if budget.left_s < LEAST_TIME_S or size > len(self.hosts):
                 break
-            model = NodeModel(self.table, self._neighbourhood(now, size, penalty), self.goal, penalty)
+            model = MoveModel(self.table, self._neighbourhood(now, size, penalty), self.goal, penalty)
             before = model.values(now.moves(np.arange(len(now))))
             assert before is not None
             if penalty and model.kept(before):
@@ -101,7 +101,7 @@ class Search:
         budget.cut = budget.cut or budget.left_s < LEAST_TIME_S
         return None if penalty else now.moves(np.arange(len(now)))
 
-    def _neighbourhood(self, now: Choices, size: int, penalty: float) -> Choices:
+    def _neighbourhood(self, now: GroupChoices, size: int, penalty: float) -> GroupChoices:
         """Return the columns of some groups: to a few nodes, their homes, and where they are.
 
         By turns the groups on, and from, these nodes; or with fewer nodes those on them, and others near to a tie.
@@ -120,7 +120,7 @@ class Search:
         groups = np.flatnonzero(free)
         every = self.table.to_nodes(groups)
         there = chosen[every.place] | (every.row == STAY) | (every.place == now.place[every.group])
-        return Choices.joined([now, every.where(there)])
+        return GroupChoices.joined([now, every.where(there)])
 
     def _nodes(self, weight: FloatArray, size: int) -> BoolArray:
         """Return some nodes, (N,), drawn by their weights, (N,)."""
@@ -130,18 +130,18 @@ class Search:
         chosen[self.rng.choice(self.hosts, size, replace=False, p=likely / likely.sum())] = True
         return chosen
 
-    def _wasteful(self, now: Choices) -> FloatArray:
+    def _wasteful(self, now: GroupChoices) -> FloatArray:
         """Return what the groups on a node, or from it, cost beyond the prices, (N,)."""
         nodes, excess = len(self.table.problem.nodes), self.guide.excess(now)
         away = now.row != STAY
         home = self.table.problem.home[now.group[away]]
         return np.asarray(np.bincount(now.place, excess, nodes) + np.bincount(home, excess[away], nodes))
 
-    def _arriving(self, now: Choices) -> FloatArray:
+    def _arriving(self, now: GroupChoices) -> FloatArray:
         """Return what the groups that come to a node cost, (N,)."""
         return np.asarray(np.bincount(now.place, np.maximum(now.cost, 0.0), len(self.table.problem.nodes)))
 
-    def _broken(self, now: Choices) -> IntArray:
+    def _broken(self, now: GroupChoices) -> IntArray:
         """Return the nodes outside of their limits, or else all hosts."""
         problem, candidates = self.table.problem, self.table.candidates
         load = problem.foreign + np.bincount(now.place, problem.load[now.group], minlength=len(problem.nodes))
@@ -152,7 +152,7 @@ class Search:
         return broken if len(broken) else self.hosts
 
 
-def roughly_placed(table: ChoiceTable, chosen: Choices) -> Moves:
+def roughly_placed(table: ChoiceTable, chosen: GroupChoices) -> Moves:
     """Return chosen columns as moves; those to a class, the largest first, to the node of it with the most room."""
     problem = table.problem
     wide = chosen.place < 0
@@ -167,7 +167,7 @@ def roughly_placed(table: ChoiceTable, chosen: Choices) -> Moves:
         able[problem.home[group]] = False
         place[j] = int(np.argmax(np.where(able, middle - load, -np.inf)))
         load[place[j]] += problem.load[group]
-    moves = Choices(chosen.group, place, chosen.row, chosen.cost).moves(np.arange(len(chosen)))
+    moves = GroupChoices(chosen.group, place, chosen.row, chosen.cost).moves(np.arange(len(chosen)))
     return tuple(_able(table, move) for move in moves)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.models.choices import STAY, Choices, ChoiceTable
+from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
 from ftplan.planners.rebalance.algorithms.models.program import Program
 from ftplan.planners.rebalance.algorithms.models.rows import program_of
 from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut
@@ -33,7 +33,7 @@ class Goal:
     most: float | None = None
     cuts: tuple[frozenset[Migration], ...] = ()
 
-    def aimed(self, program: Program, choices: Choices) -> Program:
+    def aimed(self, program: Program, choices: GroupChoices) -> Program:
         """Return a program, whose first variables are the choices, with the objective of this goal."""
         if self.most is None:
             return program
@@ -46,13 +46,13 @@ class Goal:
         return replace(limited, cost=count)
 
 
-class NodeModel:
+class MoveModel:
     """A program whose first J variables are choices of nodes.
 
     With a *penalty* above 0 rows other than one choice a group may be broken, for so much each 1 of a scaled row.
     """
 
-    def __init__(self, table: ChoiceTable, choices: Choices, goal: Goal, penalty: float = 0.0) -> None:
+    def __init__(self, table: ChoiceTable, choices: GroupChoices, goal: Goal, penalty: float = 0.0) -> None:
         self.table, self.choices, self.goal = table, choices, goal
         self.groups = len(table.problem.home)
         program = program_of(table, choices)
@@ -160,7 +160,7 @@ class NodeModel:
         return np.asarray(cost - least[self.choices.group] + float(least[np.isfinite(least)].sum()))
 
 
-def fixed_choices(table: ChoiceTable, moves: Iterable[Migration]) -> Choices:
+def fixed_choices(table: ChoiceTable, moves: Iterable[Migration]) -> GroupChoices:
     """Return the columns of moves, and of groups that stay."""
     problem = table.problem
     place, row, cost = problem.home.copy(), np.full(len(problem.home), STAY), np.zeros(len(problem.home))
@@ -168,4 +168,4 @@ def fixed_choices(table: ChoiceTable, moves: Iterable[Migration]) -> Choices:
         place[move.group], row[move.group] = move.target, PROTOCOLS.index(move.protocol)
         cost[move.group] = problem.cost(move)
     groups: IntArray = np.arange(len(place))
-    return Choices(groups, place, row, cost)
+    return GroupChoices(groups, place, row, cost)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.rebalance.algorithms.models.choices import STAY, Choices, ChoiceTable
+from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
 from ftplan.planners.rebalance.algorithms.models.program import Builder, Program
 from ftplan.planners.rebalance.effects import surviving_copies
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, DIRECT, PROTOCOLS
@@ -21,7 +21,7 @@ SLACK = 2.0
 _LOST_ROWS = [PROTOCOLS.index(protocol) for protocol in AFTER_LOSS]
 
 
-def program_of(table: ChoiceTable, choices: Choices) -> Program:
+def program_of(table: ChoiceTable, choices: GroupChoices) -> Program:
     """Return the program whose first J variables are the choices, and the least sum of their costs the objective.
 
     Rows: one choice a group; load, and bytes where memory is limited, of each node within its limits; number and bytes
@@ -42,7 +42,7 @@ def program_of(table: ChoiceTable, choices: Choices) -> Program:
     return builder.program()
 
 
-def _loads(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) -> None:
+def _loads(builder: Builder, table: ChoiceTable, choices: GroupChoices, x: IntArray) -> None:
     """``lower <= foreign + load of the groups there <= upper`` of each node."""
     problem, load = table.problem, table.problem.load[choices.group]
     upper, lower = np.where(problem.removed, np.inf, problem.upper), np.where(problem.removed, -np.inf, problem.lower)
@@ -57,7 +57,7 @@ def _loads(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) 
     builder.rows(down, upper - problem.foreign + slack * size, scale, *parts)
 
 
-def _bytes(builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray) -> None:
+def _bytes(builder: Builder, table: ChoiceTable, choices: GroupChoices, x: IntArray) -> None:
     """``state and copies there <= memory`` of each node; one that has more already must not get worse."""
     problem = table.problem
     state = problem.state[choices.group]
@@ -77,7 +77,7 @@ def memory_limits(problem: RebalanceProblem) -> FloatArray:
     return np.where(problem.removed, np.inf, np.maximum(problem.memory, start))
 
 
-def memory_chosen(table: ChoiceTable, choices: Choices) -> FloatArray:
+def memory_chosen(table: ChoiceTable, choices: GroupChoices) -> FloatArray:
     """Return the bytes on each node, (N,), after the choice of every group, all of them nodes."""
     state, nodes = table.problem.state[choices.group], len(table.problem.nodes)
     holder, column = _survivors(table, choices)
@@ -86,7 +86,7 @@ def memory_chosen(table: ChoiceTable, choices: Choices) -> FloatArray:
 
 
 def _inflow(
-    builder: Builder, table: ChoiceTable, choices: Choices, x: IntArray, size: FloatArray, room: FloatArray
+    builder: Builder, table: ChoiceTable, choices: GroupChoices, x: IntArray, size: FloatArray, room: FloatArray
 ) -> list[tuple[IntArray, IntArray, FloatArray]]:
     """Spread what goes to classes, *size* (J,) each, over their nodes; return what each node gets, as entries."""
     parts = []
@@ -102,7 +102,7 @@ def _inflow(
     return parts
 
 
-def _survivors(table: ChoiceTable, choices: Choices) -> tuple[IntArray, IntArray]:
+def _survivors(table: ChoiceTable, choices: GroupChoices) -> tuple[IntArray, IntArray]:
     """Return the nodes that hold copies of a group for sure after each choice, and the number of the choice.
 
     Which copies survive depends on the target only by whether it holds one, and by its domain.
@@ -145,7 +145,7 @@ def _after(
     return cache[key]
 
 
-def _all_moves(builder: Builder, problem: RebalanceProblem, choices: Choices, x: IntArray) -> None:
+def _all_moves(builder: Builder, problem: RebalanceProblem, choices: GroupChoices, x: IntArray) -> None:
     """Number and bytes of all moves within their limits."""
     limits, moving = problem.limits, np.flatnonzero(choices.row != STAY)
     zero = np.zeros(len(moving), dtype=np.int64)
@@ -157,7 +157,7 @@ def _all_moves(builder: Builder, problem: RebalanceProblem, choices: Choices, x:
         builder.rows(-np.inf, limits.max_bytes * (1.0 + SLACK * ROUNDING), scale, (zero, x[moving], sent))
 
 
-def _links(builder: Builder, problem: RebalanceProblem, choices: Choices, x: IntArray, notice: float) -> None:
+def _links(builder: Builder, problem: RebalanceProblem, choices: GroupChoices, x: IntArray, notice: float) -> None:
     """Transfers of groups that leave removed nodes in time keep no link busy for longer than the notice.
 
     The last one on a link ends no sooner than all of them have taken their time, in whichever order they are served.

@@ -28,21 +28,21 @@ LEAST_TIME_S = 0.02
 DOUBT = 1e-11
 
 
-class Prices(NamedTuple):
+class RowPrices(NamedTuple):
     """Prices of rows, (R,), and the bound that they prove."""
 
     prices: FloatArray
     bound: float
 
 
-class Searched(NamedTuple):
+class BranchAndCutResult(NamedTuple):
     """What branch and cut says: values (V,) or None, and a bound, infinite where there is no solution."""
 
     x: FloatArray | None
     bound: float
 
 
-def linear_prices(program: Program, budget: Budget) -> Prices:
+def linear_prices(program: Program, budget: Budget) -> RowPrices:
     """Return prices of the linear relaxation by GLOP, and the bound at them, recomputed: it is sound whatever they are.
 
     Where GLOP does not end in time the prices are 0.
@@ -50,7 +50,7 @@ def linear_prices(program: Program, budget: Budget) -> Prices:
     from ortools.math_opt.python import mathopt
 
     none = np.zeros(len(program.low))
-    free = Prices(none, program.dual_bound(none))
+    free = RowPrices(none, program.dual_bound(none))
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
         return free
@@ -62,7 +62,7 @@ def linear_prices(program: Program, budget: Budget) -> Prices:
     wrong = ((prices > 0.0) & ~np.isfinite(program.low)) | ((prices < 0.0) & ~np.isfinite(program.high))
     prices = np.where(wrong, 0.0, prices)
     bound = program.dual_bound(prices)
-    return Prices(prices, bound) if bound > free.bound else free
+    return RowPrices(prices, bound) if bound > free.bound else free
 
 
 # Six parameters bound or start one search.
@@ -73,7 +73,7 @@ def branch_and_cut(
     start: FloatArray | None = None,
     gap: float = 0.0,
     tree_nodes: int | None = None,
-) -> Searched:
+) -> BranchAndCutResult:
     """Minimise a program by SCIP, one thread and so deterministic, from a solution (V,) if there is one.
 
     The tree is bounded by *tree_nodes* or the budget's iterations; *gap* is relative. A search with *tree_nodes* of its
@@ -83,10 +83,10 @@ def branch_and_cut(
 
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
-        return Searched(None, -np.inf)
+        return BranchAndCutResult(None, -np.inf)
     if not len(program.cost):
         kept = bool((program.low <= 0.0).all() and (program.high >= 0.0).all())
-        return Searched(np.zeros(0), 0.0) if kept else Searched(None, np.inf)
+        return BranchAndCutResult(np.zeros(0), 0.0) if kept else BranchAndCutResult(None, np.inf)
     unit = max(float(np.abs(program.cost).max(initial=0.0)), TINY)
     model = _model(program, unit, True)
     variables = list(model.variables())
@@ -94,18 +94,18 @@ def branch_and_cut(
     result = _solved(model, mathopt.SolverType.GSCIP, parameters, start, budget)
     if result is None:
         budget.unfinished()
-        return Searched(None, -np.inf)
+        return BranchAndCutResult(None, -np.inf)
     reason = result.termination.reason
     if reason in (mathopt.TerminationReason.INFEASIBLE, mathopt.TerminationReason.INFEASIBLE_OR_UNBOUNDED):
-        return Searched(None, np.inf)
+        return BranchAndCutResult(None, np.inf)
     ended = reason == mathopt.TerminationReason.OPTIMAL
     if not ended and (tree_nodes is None or budget.left_s < LEAST_TIME_S):
         budget.unfinished()
     bound = result.termination.objective_bounds.dual_bound * unit
     bound = max(bound - DOUBT * max(abs(bound), unit), program.dual_bound(np.zeros(len(program.low))))
     if not result.has_primal_feasible_solution():
-        return Searched(None, bound)
-    return Searched(np.array(result.variable_values(variables)), bound)
+        return BranchAndCutResult(None, bound)
+    return BranchAndCutResult(np.array(result.variable_values(variables)), bound)
 
 
 def _parameters(seed: int, gap: float, tree_nodes: int | None, budget: Budget) -> mathopt.SolveParameters:

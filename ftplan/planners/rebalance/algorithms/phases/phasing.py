@@ -1,4 +1,7 @@
-"""From moves to phases that are safe: which moves begin together, and in which order phases follow."""
+"""From moves to phases that are safe: which moves begin together, and in which order phases follow.
+
+Where no phase of several moves helps, :func:`one_by_one` finds an order in which moves can be made alone, if any.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,65 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.algorithms.phases.backlog import Backlog, OpenPhase, PhaseSize, SortedPhase
-from ftplan.planners.rebalance.algorithms.phases.one_by_one import MOST, joined, one_by_one
 from ftplan.planners.rebalance.algorithms.phases.simultaneous import Simultaneous, law, simultaneous
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, CPAL
 from ftplan.planners.rebalance.migration_phases import hot_first, move_table, phase_figures
 from ftplan.planners.rebalance.problem import Migration, RebalanceProblem
 
+#: Moves up to which all orders are searched.
+MOST = 12
+
 #: Moves up to which phases are filled in several orders, and moves times phases up to which in both directions.
 FEW, LOOKS = 200, 2_000_000
 #: Phases that take no more than this longer, relatively, count as the shortest too.
 SHORTER = 0.01
+
+
+def one_by_one(backlog: Backlog) -> list[int] | None:
+    """Return the numbers of moves in an order in which each finds room when its turn comes; None where there is none.
+
+    Exact: with ``cpal`` alone, moves that cannot be made one by one cannot be made together either. Depth first, each
+    set of moves that are left once: cost O(moves x 2^moves).
+    """
+    t = backlog.table
+    room = (backlog.most - backlog.load).tolist()
+    moves = [(int(k), int(t.home[k]), int(t.target[k]), float(t.load[k])) for k in backlog.left]
+    hopeless: set[int] = set()
+    order: list[int] = []
+
+    def rest(done: int) -> bool:
+        if done == (1 << len(moves)) - 1:
+            return True
+        if done in hopeless:
+            return False
+        for position, (k, home, target, load) in enumerate(moves):
+            if done >> position & 1 or load > room[target]:
+                continue
+            room[target] -= load
+            room[home] += load
+            order.append(k)
+            if rest(done | 1 << position):
+                return True
+            order.pop()
+            room[target] += load
+            room[home] -= load
+        hopeless.add(done)
+        return False
+
+    return order if rest(0) else None
+
+
+def joined(backlog: Backlog, order: list[int], size: PhaseSize) -> list[list[int]]:
+    """Return moves in phases that follow an order, each as large as is safe in every order and within *size*."""
+    longest_wait, phases = backlog.longest_wait(size.pause_s), []
+    phase = SortedPhase(backlog, longest_wait, size)
+    for k in order:
+        if not phase.take(k):
+            phases.append(sorted(phase.chosen))
+            backlog.make(phases[-1])
+            phase = SortedPhase(backlog, longest_wait, size)
+            phase.take(k)
+    return [*phases, sorted(phase.chosen)]
 
 
 class Phasing(NamedTuple):

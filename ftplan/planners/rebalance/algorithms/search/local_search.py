@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.bounds.covers import cheapest_cover
+from ftplan.planners.rebalance.algorithms.relaxation import cheapest_cover
 from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
 
 #: Passes over all moves, where each helps.
@@ -35,7 +35,7 @@ def improved(now: WorkingPlacement, budget: Budget, limited: bool = True) -> Wor
     limited
         Whether the limits of moves and bytes are kept.
     """
-    search = _Search(now, budget, limited)
+    search = _LocalSearch(now, budget, limited)
     for _ in range(budget.passes(PASSES)):
         if not search.passed():
             break
@@ -43,7 +43,7 @@ def improved(now: WorkingPlacement, budget: Budget, limited: bool = True) -> Wor
     return now
 
 
-class _Search:
+class _LocalSearch:
     def __init__(self, now: WorkingPlacement, budget: Budget, limited: bool) -> None:
         self.now, self.budget, self.limited = now, budget, limited
         self.candidates, self.problem = now.candidates, now.problem

@@ -14,7 +14,7 @@ from ftplan.planners.scale_out.algorithms.churn.planned import (
     planned_schedule,
     planned_states,
 )
-from ftplan.planners.scale_out.algorithms.churn.policies import Foretell, Replay, ThresholdPolicy, grid
+from ftplan.planners.scale_out.algorithms.churn.policies import Foretell, PolicyReplay, ThresholdPolicy, grid
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
 
 #: States of all plans that are made for the choice: some ten seconds.
@@ -40,7 +40,7 @@ def replayed(trace: DemandTrace, limits: ChurnLimits, policy: RescalingPolicy, f
         if foretell is None:
             raise ValueError("plans need a forecast")
         return planned_schedule(trace, limits, policy, foretell)
-    return Replay(trace, limits, foretell).schedule(policy)
+    return PolicyReplay(trace, limits, foretell).schedule(policy)
 
 
 def best_policies(
@@ -57,7 +57,7 @@ def best_policies(
     OutOfTime
         If the clock runs out before all thresholds are tried.
     """
-    replay = Replay(trace, limits, foretell)
+    replay = PolicyReplay(trace, limits, foretell)
     best: dict[str, ReplayedPolicy] = {}
 
     def tried(method: str, policy: RescalingPolicy, schedule: IntArray) -> None:

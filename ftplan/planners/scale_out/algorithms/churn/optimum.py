@@ -1,8 +1,12 @@
-"""The cheapest schedule that a trace allows with all demand known: what no autoscaler beats."""
+"""The cheapest schedule that a trace allows with all demand known: what no autoscaler beats.
+
+:func:`timely_schedule` also knows all demand, but works off what rescales leave over: how near the bound one can come.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +16,35 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.algorithms.churn.schedule_sweep import Recursion
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
 
+#: What demand is multiplied with, and shares of the overloaded windows that are allowed, for optima to begin with.
+HEADROOM, ALLOWED = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5), (1.0, 0.6, 0.3)
+
+#: States of one bound, up to which a schedule is looked for: some ten seconds.
+MAX_TIMELY_STATES = 1e6
+
 #: States, times windows, up to which overloads are counted: some ten seconds; and bytes that this may take.
 MOST_STATES, MOST_BYTES = 2e9, 1e9
+
+
+def timely_schedule(trace: DemandTrace, limits: ChurnLimits) -> tuple[IntArray, ChurnAccount] | None:
+    """Return a cheap schedule that keeps the limits by its late windows; None where none is known, or it takes long.
+
+    The best of the offline optima for a little more demand and fewer overloaded windows: not proven, but all that keep
+    the limits so lie above the offline optimum's bound. Cost of some ten Lagrangian bounds.
+    """
+    best: tuple[IntArray, ChurnAccount] | None = None
+    if len(trace.demand) * trace.most * (limits.rescales(trace) + 1) > MAX_TIMELY_STATES:
+        return None
+    for headroom in HEADROOM:
+        more = replace(trace, demand=headroom * trace.demand)
+        for allowed in ALLOWED:
+            schedule = offline_optimum(more, limits._replace(overloaded=allowed * limits.overloaded), 0.0).schedule
+            if schedule is None:
+                continue
+            entry = account(trace, schedule)
+            if entry.keeps(limits, trace, late=True) and (best is None or entry.task_s < best[1].task_s):
+                best = schedule, entry
+    return best
 
 
 class OfflineOptimum(NamedTuple):
@@ -104,7 +135,7 @@ def cheapest(recursion: Recursion, left: int | None = None, first_windows: int |
         tails[first] = tail
         if first:
             tail = recursion.swept(first, min(first + length, windows), tail, nothing)
-    walk = _Walk(recursion, recursion.rescales if left is None else left, first_windows or windows)
+    walk = _ScheduleWalk(recursion, recursion.rescales if left is None else left, first_windows or windows)
     for first in firsts:
         if first >= walk.until:
             break
@@ -125,7 +156,7 @@ def _bytes(trace: DemandTrace) -> float:
     return 2.0 * _segment(trace) + 8.0 * trace.span * (segments + 3.0)
 
 
-class _Walk:
+class _ScheduleWalk:
     """Follows the choices from the first window on."""
 
     def __init__(self, recursion: Recursion, left: int, until: int) -> None:

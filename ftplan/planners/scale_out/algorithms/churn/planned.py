@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.scale_out.algorithms.churn.optimum import cheapest
-from ftplan.planners.scale_out.algorithms.churn.policies import Foretell, Replay, ThresholdPolicy
+from ftplan.planners.scale_out.algorithms.churn.policies import Foretell, PolicyReplay, ThresholdPolicy
 from ftplan.planners.scale_out.algorithms.churn.schedule_sweep import Recursion
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnLimits, DemandTrace
 
@@ -56,7 +56,7 @@ def planned_schedule(trace: DemandTrace, limits: ChurnLimits, policy: PlannedPol
     windows, ahead, rescales = len(trace.demand), trace.day_windows, limits.rescales(trace)
     schedule = np.empty(windows, dtype=np.int64)
     known = min(ahead, windows)
-    schedule[:known] = Replay(trace.part(0, known), limits, foretell).schedule(policy.first_day)
+    schedule[:known] = PolicyReplay(trace.part(0, known), limits, foretell).schedule(policy.first_day)
     tasks, made, plan = int(schedule[known - 1]), -windows, schedule[:0]
     begun = np.flatnonzero(np.diff(schedule[:known], prepend=trace.start))
     free_from = int(begun[-1]) + trace.span if len(begun) else 0

@@ -58,7 +58,7 @@ def grid(trace: DemandTrace, limits: ChurnLimits) -> Iterator[ThresholdPolicy]:
                     yield ThresholdPolicy(out, target, below * target, hold, horizon, reserve)
 
 
-class Replay:
+class PolicyReplay:
     """Policies replayed over one trace; what is foretold is made once for all of one horizon."""
 
     def __init__(self, trace: DemandTrace, limits: ChurnLimits, foretell: Foretell | None) -> None:

@@ -15,9 +15,9 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.scale_out.algorithms.churn.choice import best_policies, rank, replayed
 from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum
 from ftplan.planners.scale_out.algorithms.churn.planned import PlannedPolicy
-from ftplan.planners.scale_out.algorithms.churn.policies import Replay, ThresholdPolicy, grid
+from ftplan.planners.scale_out.algorithms.churn.policies import PolicyReplay, ThresholdPolicy, grid
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnLimits, DemandTrace, account
-from ftplan.planners.scale_out.forecasting.day_ahead import day_ahead
+from ftplan.planners.scale_out.forecasting.methods import day_ahead
 from tests.effort import examples
 from tests.planners.scale_out.algorithms.churn.cases import day_and_night, limits, traces
 
@@ -54,12 +54,12 @@ def test_thresholds_by_hand() -> None:
     demand = np.array([5.0, 9.5, 20.0, 3.0, 3.0, 4.0, 4.0, 4.0])
     trace = DemandTrace(demand, 10.0 * np.arange(1.0, 6.0), np.zeros(8, int), 60.0, 0.0, 1)
     policy = ThresholdPolicy(0.9, 0.7, 0.4, 2, 0, 0)
-    replay = Replay(trace, ChurnLimits(3, 1.0), None)
+    replay = PolicyReplay(trace, ChurnLimits(3, 1.0), None)
     assert replay.schedule(policy).tolist() == [1, 1, 2, 3, 3, 1, 1, 1]
     assert replay.schedule(policy._replace(reserve=1)).tolist() == [1, 1, 2, 3, 3, 3, 3, 3]
-    assert Replay(trace, ChurnLimits(1, 1.0), None).schedule(policy).tolist() == [1, 1, 2, 2, 2, 2, 2, 2]
+    assert PolicyReplay(trace, ChurnLimits(1, 1.0), None).schedule(policy).tolist() == [1, 1, 2, 2, 2, 2, 2, 2]
     # a forecast that knows adds tasks in time
-    knowing = Replay(trace, ChurnLimits(3, 1.0), lambda series, origins, horizon: series[origins][:, None])
+    knowing = PolicyReplay(trace, ChurnLimits(3, 1.0), lambda series, origins, horizon: series[origins][:, None])
     assert knowing.schedule(policy._replace(horizon=1)).tolist()[:3] == [1, 2, 3]
 
 
@@ -80,7 +80,7 @@ def test_the_best_of_a_grid_is_chosen() -> None:
         assert replayed(trace, asked, answer.policy, told).tolist() == answer.schedule.tolist()
         assert answer.keeps
         assert answer.account.task_s >= optimum.bound
-    replay = Replay(trace, asked, None)
+    replay = PolicyReplay(trace, asked, None)
     tried = [account(trace, replay.schedule(item)) for item in grid(trace, asked) if item.horizon == 0]
     assert best["thresholds"].account.task_s == min(
         entry.task_s for entry in tried if entry.keeps(asked, trace, late=True)

@@ -1,1 +1,0 @@
-"""Random inputs: what can be asked of the generators, and the call that asks them."""

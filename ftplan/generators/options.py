@@ -1,0 +1,171 @@
+"""What can be asked of the generators: their knobs as options, with what is right and the help of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ftplan.generators import knobs
+from ftplan.generators.knobs import ClusterKnobs, FailureKnobs, StatsKnobs
+from ftplan.generators.topology_options import CHANCE, FRACTION, SEED, TopologyGeneration, between, held, or_none
+from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, whole
+from ftplan.model import ranges
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterGeneration(Options, ClusterKnobs):
+    """The options of ``ftplan generate cluster``."""
+
+    seed: int = SEED
+    nodes: int | None = option(
+        None, optional(whole(1, 1_000_000)), "Number of nodes.  [default: what the topology needs, else 10]",
+        metavar="N",
+    )  # fmt: skip
+    cores: Any = option(
+        None,
+        optional(between(1e-3, 1e6)),
+        "Cores of a node; in a range sizes double from the least.  [default: 4, or what the utilisation takes]",
+        metavar="X|LOW-HIGH",
+    )
+    memory_per_core: float | None = option(
+        ClusterKnobs.memory_per_core,
+        or_none(number(1.0, 1e6)),
+        "Memory per core, in units of 2^20 bytes.",
+        metavar="X|none",
+    )
+    zones: int = option(
+        ClusterKnobs.zones,
+        whole(0, 1_000_000),
+        "Zones, dealt to nodes in turn, no more than nodes; 0: none.",
+        metavar="N",
+    )
+    utilisation: float | None = option(
+        None,
+        optional(held(ranges.Range(1e-3, 1.0), 1.0)),
+        "Share of all cores in use; what tasks leave of it is other work.  [default: 0.6 with a topology]",
+        metavar="SHARE",
+    )
+    placement: str = option(
+        ClusterKnobs.placement,
+        one_of(*knobs.PLACEMENTS),
+        "Where tasks lie: zones = an operator's in zone after zone; random = where there is room; or none.",
+    )
+    copies: int = option(
+        ClusterKnobs.copies, whole(0, 100), "Checkpoint copies of each key group in place.", metavar="N"
+    )
+    replicas: float = option(ClusterKnobs.replicas, FRACTION, "Share of tasks with replicas in place.", metavar="SHARE")
+    node_failure: Any = option(
+        ClusterKnobs.node_failure, CHANCE, "Probability that a node fails.", metavar="X|LOW-HIGH|none"
+    )
+    zone_failure: Any = option(
+        ClusterKnobs.zone_failure, CHANCE, "Probability that a zone fails.", metavar="X|LOW-HIGH|none"
+    )
+    bandwidth: float | None = option(
+        ClusterKnobs.bandwidth, optional(number(1e-6, 1e9)), "Between two nodes.", metavar="SPEED", unit="speed"
+    )
+    delay_s: float | None = option(
+        ClusterKnobs.delay_s, optional(held(ranges.SECONDS, 1e6)), "Between two nodes.", metavar="TIME", unit="time"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatsGeneration(Options, StatsKnobs):
+    """The options of ``ftplan generate stats``."""
+
+    seed: int = SEED
+    windows: int = option(StatsKnobs.windows, whole(1, 10_000_000), "Number of windows.", metavar="N")
+    window_s: float = option(StatsKnobs.window_s, number(1e-3, 1e9), "Length of a window.", metavar="TIME", unit="time")
+    sizes: str = option(StatsKnobs.sizes, one_of(*knobs.LOADS), "How sizes of key groups are distributed.")
+    skew: float = option(
+        StatsKnobs.skew,
+        number(0.0, 5.0),
+        "Sigma of lognormal sizes, or Zipf's exponent; within each task without --records.",
+        metavar="X",
+    )
+    records: float | None = option(
+        None,
+        optional(number(1e-6, 1e12)),
+        "Records in a window of the median (lognormal) or heaviest (Zipf) key group.  [default: by the topology's "
+        "rates]",
+        metavar="X",
+    )
+    cycle_s: float = option(
+        StatsKnobs.cycle_s, number(1e-3, 1e10), "Length of the cycle of loads.", metavar="TIME", unit="time"
+    )
+    over_time: str = option(
+        StatsKnobs.over_time,
+        one_of(*knobs.SHAPES_OVER_TIME),
+        "sine: a cycle; square: high and low in turn; ramp: up or down from end to end.",
+    )
+    level: float = option(
+        StatsKnobs.level, number(0.0, 1e6), "Mean load over the swing of the cycle; below 1 loads reach 0.", metavar="X"
+    )
+    camps: int = option(
+        StatsKnobs.camps,
+        whole(0, 1_000_000),
+        "Phases that key groups share: 1 = all rise together, 2 = half against the other half, 0 = random phases.",
+        metavar="N",
+    )
+    camps_by: str = option(
+        StatsKnobs.camps_by, one_of(*knobs.CAMPS), "Whether an operator's key groups are in all camps or in one."
+    )
+    strength: float = option(
+        StatsKnobs.strength, FRACTION, "Correlation within a camp; the rest is each key group's own.", metavar="SHARE"
+    )
+    poisson: bool = option(StatsKnobs.poisson, FLAG, "Draw counts around these loads.", flag="--poisson/--no-poisson")
+    record_bytes: float | None = option(
+        None, optional(number(1e-3, 1e9)), "Bytes of a record.  [default: no column]", metavar="X"
+    )
+    cpu: bool = option(StatsKnobs.cpu, FLAG, "Cpu time, by the topology's cpu.", flag="--cpu/--no-cpu")
+    state: bool = option(StatsKnobs.state, FLAG, "State, by the topology's.", flag="--state/--no-state")
+    tasks: bool = option(StatsKnobs.tasks, FLAG, "Also a table of tasks.")
+    substreams: bool = option(StatsKnobs.substreams, FLAG, "Also a table of substreams.")
+    max_rows: int = option(StatsKnobs.max_rows, whole(1), "Refuse to make a table of more rows than this.", metavar="N")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureGeneration(Options, FailureKnobs):
+    """The options of ``ftplan generate failure``."""
+
+    seed: int = SEED
+    fail: str = option(FailureKnobs.fail, one_of(*knobs.FAILING), "What fails; a burst is of nodes, mostly of a zone.")
+    count: int = option(FailureKnobs.count, whole(1, 1_000_000), "How many of these, or how many bursts.", metavar="N")
+    burst: float = option(FailureKnobs.burst, number(1.0, 1e6), "Mean nodes of a burst.", metavar="X")
+    burst_sizes: str = option(
+        FailureKnobs.burst_sizes, one_of(*knobs.BURST_SIZES), "Whether sizes of bursts vary, or are all the mean."
+    )
+    spill: float = option(
+        FailureKnobs.spill,
+        FRACTION,
+        "Chance that a burst goes on in any zone.",
+        metavar="SHARE",
+    )
+    spacing_s: float = option(
+        FailureKnobs.spacing_s, held(ranges.TIME_S, 1e6), "Time between two failures.", metavar="TIME", unit="time"
+    )
+    arrivals: int | None = option(
+        None, optional(whole(0, 1_000_000)), "Nodes that arrive.  [default: as many as are lost]", metavar="N"
+    )
+    arrival_time_s: Any = option(
+        FailureKnobs.arrival_time_s, between(1e-3, 1e6), "Seconds until a node can host tasks.", metavar="X|LOW-HIGH"
+    )
+    uncertain: bool = option(FailureKnobs.uncertain, FLAG, "Write the range of an arrival, not a time drawn from it.")
+    scenarios: str = option(
+        FailureKnobs.scenarios, one_of(*knobs.SCENARIOS), "Alternatives: each node, each zone, both, or bursts."
+    )
+    bursts: int = option(FailureKnobs.bursts, whole(1, 1_000_000), "How many bursts as alternatives.", metavar="N")
+    probability: float = option(
+        FailureKnobs.probability,
+        number(1e-6, 1.0),
+        "Of an alternative whose probability the cluster does not say; of all bursts together.",
+        metavar="X",
+    )
+
+
+OPTIONS: Mapping[str, type[Options]] = {
+    "topology": TopologyGeneration,
+    "cluster": ClusterGeneration,
+    "stats": StatsGeneration,
+    "failure": FailureGeneration,
+}

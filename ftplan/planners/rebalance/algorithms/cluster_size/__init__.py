@@ -1,1 +1,0 @@
-"""How many nodes to add or to remove, and which."""

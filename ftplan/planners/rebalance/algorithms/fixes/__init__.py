@@ -1,1 +1,0 @@
-"""Why there is no rebalance, and the smallest change with which there is one."""

@@ -1,0 +1,195 @@
+"""Cores for new tasks beside the old ones, in two waves: whether given parallelisms fit, and on which nodes.
+
+:class:`CoreUnits` counts cores in whole units, for what nodes can take of tasks of given sizes whatever goes where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ftplan.model.tolerances import ROUNDING, TINY
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.scale_out.algorithms.choices import ScalingChoices, Sizes
+from ftplan.planners.scale_out.problem import ScalingProblem
+
+#: Units of all cores together where tasks take no multiples of a decimal.
+UNITS = 2.0**40
+#: Parts of a core that are tried as units, so that small numbers do.
+PARTS = (1, 2, 4, 5, 8, 10, 16, 20, 40, 50, 100, 1000, 10_000, 100_000, 1_000_000)
+#: Units of a node up to which it is worked out which sums of sizes there are.
+SUMS = 10_000
+
+#: Nodes of the tasks of operators, by their numbers.
+Placed = dict[int, tuple[int, ...]]
+
+
+class CoreUnits:
+    """The cores of tasks, limits and nodes in whole units; sizes by the last digits too small where none are whole.
+
+    Attributes
+    ----------
+    size
+        (O,) of a task of each operator.
+    most
+        That the new tasks of the first wave may take together; None for no limit.
+    free
+        (N,) on each node.
+    old
+        By node, how many tasks it has of each operator that may be scaled in.
+    """
+
+    def __init__(self, choices: ScalingChoices, room: FreeCores) -> None:
+        cpu = room.cpu
+        for parts in PARTS:
+            if np.allclose(cpu * parts, np.round(cpu * parts), rtol=0.0, atol=ROUNDING):
+                self.unit = 1.0 / parts
+                self.size: list[int] = np.round(cpu * parts).astype(np.int64).tolist()
+                break
+        else:
+            self.unit = float(cpu @ [sizing.most for sizing in choices.sizings]) / UNITS
+            self.size = np.floor(cpu / self.unit).astype(np.int64).tolist()
+        self.most = self._within(room.cores, room.total) if np.isfinite(room.cores) else None
+        problem = choices.problem
+        self.free = [self._within(cores, abs(cores)) for cores in problem.free.tolist()] if problem.nodes else []
+        self.old: list[dict[int, int]] = [{} for _ in problem.nodes]
+        for i in choices.smaller:
+            for node in problem.now[i] if problem.nodes else ():
+                self.old[node][i] = self.old[node].get(i, 0) + 1
+
+    def _within(self, cores: float, scale: float) -> int:
+        """Return the units that fit into so many cores, with what rounding may add."""
+        return int(np.floor((cores + ROUNDING * max(1.0, scale)) / self.unit))
+
+    def tasks_at_least(self, size: int) -> tuple[int, dict[int, int]]:
+        """Return how many tasks of a size or larger all nodes can take, and how many more for each scale-in."""
+        more: dict[int, int] = {}
+        for cores, old in zip(self.free, self.old, strict=True):
+            for i, count in old.items():
+                back, now = count * self.size[i], max(cores, 0)
+                # With several on a node parts of a task may add up.
+                added = max(cores + back, 0) // size - now // size if len(old) == 1 else -(-back // size)
+                more[i] = more.get(i, 0) + added
+        return sum(max(cores, 0) // size for cores in self.free), more
+
+    def units_of(self, sizes: Iterable[int]) -> tuple[int, dict[int, int]]:
+        """Return the units of all nodes that tasks of some sizes can take, and how many more for each scale-in."""
+        most = max(self.free, default=0)
+        sums = np.arange(min(most, SUMS) + 1)
+        if 0 < most <= SUMS:
+            taken = np.zeros(most + 1, dtype=np.bool_)
+            taken[0] = True
+            for size in sizes:
+                for start in range(size, most + 1):
+                    taken[start] |= taken[start - size]
+            sums = np.maximum.accumulate(np.where(taken, np.arange(most + 1), 0))
+        total, more = 0, dict[int, int]()
+        for cores, old in zip(self.free, self.old, strict=True):
+            total += 0 if cores <= 0 else cores if old or most > SUMS else int(sums[cores])
+            for i, count in old.items():
+                more[i] = more.get(i, 0) + count * self.size[i]
+        return total, more
+
+
+class FreeCores:
+    """What is free for the new tasks of a problem."""
+
+    def __init__(self, problem: ScalingProblem) -> None:
+        self.problem = problem
+        self._held: dict[int, FloatArray] = {}
+        self.cpu: FloatArray = np.array([item.cpu for item in problem.operators])
+        self.now: IntArray = np.array([item.parallelism for item in problem.operators], dtype=np.int64)
+        self.total = float(self.cpu @ self.now)
+        limits = problem.limits
+        most = [limits.free_cpu, None if limits.quota is None else limits.quota - self.total]
+        #: Cores that the new tasks of the first wave may take, all together; inf for no limit.
+        self.cores = min((value for value in most if value is not None), default=np.inf)
+
+    def short(self, sizes: Sizes, more: float = 0.0) -> bool:
+        """Return whether new tasks need more cores than there are with *more*, nodes aside."""
+        needed = sum(self.cpu[i] * tasks for i, tasks in sizes.items())
+        return bool(needed > self.cores + more + ROUNDING * max(1.0, abs(self.cores) if self.cores < np.inf else 0.0))
+
+    def freed(self, smaller: Sizes) -> float:
+        """Return the cores that are free once operators are scaled in."""
+        return float(sum(self.cpu[i] * (self.now[i] - tasks) for i, tasks in smaller.items()))
+
+    def most(self, smaller: Sizes) -> list[int]:
+        """Return how many new tasks of each operator there may be at most, (O,), if all that can be is scaled in."""
+        cores = np.full(len(self.cpu), self.cores + self.freed(smaller))
+        tasks = np.floor(cores / np.maximum(self.cpu, TINY) + ROUNDING * self.now.sum())
+        if self.problem.nodes:
+            free = self.problem.free.astype(np.float64)
+            for i in smaller:
+                self.give_back(i, free)
+            whole = np.floor(np.maximum(free, 0.0)[:, None] / np.maximum(self.cpu, TINY) + ROUNDING * len(free))
+            tasks = np.minimum(tasks, whole.sum(axis=0))
+        return [int(min(count, item.most)) for count, item in zip(tasks, self.problem.operators, strict=True)]
+
+    def placed(self, smaller: Sizes, others: Sizes) -> Placed | None:
+        """Return nodes for all tasks, () each without a cluster; None where cores are short, or no nodes were seen.
+
+        Large tasks first, spread over nodes; where that fails packed as closely as can be. Cost O(tasks x nodes).
+        """
+        if self.short(smaller) or self.short(others, self.freed(smaller)):
+            return None
+        if not self.problem.nodes:
+            return dict.fromkeys((*smaller, *others), ())
+        for spread in (True, False):
+            free = self.problem.free.astype(np.float64)
+            placed = self._put_all(smaller, free, spread)
+            if placed is None:
+                continue
+            for i in smaller:
+                self.give_back(i, free)
+            rest = self._put_all(others, free, spread)
+            if rest is not None:
+                return {**placed, **rest}
+        return None
+
+    def _put_all(self, sizes: Sizes, free: FloatArray, spread: bool) -> Placed | None:
+        placed: Placed = {}
+        for i in sorted(sizes, key=lambda i: (-self.cpu[i], i)):
+            nodes = self.put(i, sizes[i], free, spread)
+            if nodes is None:
+                return None
+            placed[i] = nodes
+        return placed
+
+    def give_back(self, operator: int, free: FloatArray) -> None:
+        """Add the cores of the tasks that an operator has now to what is free, (N,)."""
+        np.add.at(free, np.array(self.problem.now[operator], dtype=np.int64), self.cpu[operator])
+
+    def put(self, operator: int, tasks: int, free: FloatArray, spread: bool = True) -> tuple[int, ...] | None:
+        """Return nodes for the tasks of an operator, and take their cores from *free*, (N,); None where some have none.
+
+        With *spread* on nodes that hold checkpoints of it, then where fewest of its tasks are, then where most is left;
+        else where least is left.
+        """
+        cpu, left = self.cpu[operator], free.copy()
+        held, count = self._checkpointed(operator), np.zeros(len(free))
+        nodes: list[int] = []
+        for _ in range(tasks):
+            fits = left >= cpu - ROUNDING * max(1.0, cpu)
+            if not fits.any():
+                return None
+            if spread:
+                node = int(np.lexsort((-left, count, -held / (count + 1.0), ~fits))[0])
+            else:
+                node = int(np.argmin(np.where(fits, left, np.inf)))
+            nodes.append(node)
+            left[node] -= cpu
+            count[node] += 1.0
+        free[:] = left
+        return tuple(nodes)
+
+    def _checkpointed(self, operator: int) -> FloatArray:
+        """Return the bytes of an operator's state of which each node holds checkpoints, (N,); summed up once."""
+        if operator not in self._held:
+            item, held = self.problem.operators[operator], np.zeros(len(self.problem.nodes))
+            for nodes, size in zip(item.copies, item.state_bytes.tolist(), strict=False):  # no copies may be known
+                for node in nodes:
+                    held[node] += size
+            self._held[operator] = held
+        return self._held[operator]

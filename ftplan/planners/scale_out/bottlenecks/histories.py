@@ -1,0 +1,147 @@
+"""How the tasks of operators were used, window by window: what tells a bottleneck.
+
+Shapes: W windows, T tasks of one operator, or of all in the order of a :class:`~ftplan.model.task_graph.TaskGraph`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftplan.model.measures.measured_tasks import MeasuredTasks
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray
+from ftplan.model.units import MS_PER_CORE_SECOND
+from ftplan.planners.scale_out.demand.true_rates import mean_true_rate, true_rates
+
+
+@dataclass(frozen=True, eq=False)
+class OperatorHistory:
+    """What one operator did in each window, and what it would have had to do.
+
+    The three inputs of the fuzzy inference are percentages, NaN where unknown. The paper does not say what its data
+    size measures [Mudassar2019]: that it is the records that wait for a task, over what the task takes in a window, is
+    ours.
+
+    Attributes
+    ----------
+    cpu
+        (W, T) share of the window in which the task was busy.
+    memory
+        (W, T) memory that it held over what it may hold.
+    data
+        (W, T) records that came or waited in the window over what it processes in a window without a pause.
+    processed
+        (W, T) records that it processed: those that it read, of sources those that it wrote.
+    demand
+        (W,) records/s that the sources offered it, NaN where nothing tells.
+    true_rates
+        (T,) records/s that each task would process without a pause, in the look-back; NaN where unknown.
+    true_rate
+        Their mean.
+    """
+
+    operator: str
+    cpu: FloatArray
+    memory: FloatArray
+    data: FloatArray
+    processed: FloatArray
+    demand: FloatArray
+    true_rates: FloatArray
+    true_rate: float
+
+    @property
+    def inputs(self) -> FloatArray:
+        """The three inputs as the fuzzy inference takes them, (W, T, 3): memory alone says nothing."""
+        memory = np.where(np.isnan(self.cpu) & np.isnan(self.data), np.nan, self.memory)
+        return np.stack([self.cpu, memory, self.data], axis=-1)
+
+    @property
+    def needed(self) -> FloatArray:
+        """Tasks that the demand would have kept busy in each window, (W,); 0 where the true rate is unknown."""
+        if not self.true_rate > 0.0:
+            return np.zeros(len(self.demand))
+        return np.nan_to_num(self.demand / self.true_rate)
+
+
+def histories(
+    graph: TaskGraph,
+    measured: MeasuredTasks,
+    demand: FloatArray,
+    window_s: float,
+    window: slice,
+    task_capacity: float | None = None,
+    task_memory: FloatArray | None = None,
+) -> tuple[OperatorHistory, ...]:
+    """Return the history of each operator, by position in the topology. Cost O(W T).
+
+    Parameters
+    ----------
+    demand
+        (operators, W) in records/s.
+    window
+        The windows that true rates follow from; those of a task that did not work in them follow from all.
+    task_capacity
+        Records/s that a task takes, in place of true rates.
+    task_memory
+        (T,) bytes that each task may hold, infinite or NaN where unknown.
+    """
+    operators = graph.topology.operators
+    stated = np.full(graph.tasks, np.nan)
+    for i, operator in enumerate(operators):
+        if operator.record_time_s is not None:
+            stated[graph.slice_of(i)] = operator.record_time_s
+    busy = busy_seconds(measured, graph.per_task("cpu"), stated)
+    rate = true_rates(measured.processed[window], busy[window])
+    rate = np.where(np.isnan(rate), true_rates(measured.processed, busy), rate)
+    if task_capacity is not None:
+        rate = np.full(graph.tasks, task_capacity)
+        busy = np.where(np.isnan(busy), measured.processed / task_capacity, busy)
+    room = np.full(graph.tasks, np.nan) if task_memory is None else np.where(task_memory > 0.0, task_memory, np.nan)
+    memory = _percent(measured.memory_bytes, np.where(np.isinf(room), np.nan, room))
+    cpu = _percent(busy, np.full(graph.tasks, window_s))
+    waiting = measured.processed + np.nan_to_num(measured.queue_length)
+    made = []
+    for i, operator in enumerate(operators):
+        part = graph.slice_of(i)
+        mean = mean_true_rate(rate[part])
+        takes = np.where(np.isnan(rate[part]), mean, rate[part]) * window_s
+        made.append(
+            OperatorHistory(
+                operator=operator.id,
+                cpu=cpu[:, part],
+                memory=memory[:, part],
+                data=_percent(waiting[:, part], takes),
+                processed=measured.processed[:, part],
+                demand=demand[i],
+                true_rates=rate[part],
+                true_rate=mean,
+            )
+        )
+    return tuple(made)
+
+
+def _percent(values: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return values (W, T) over what is the whole of each task (T,), at most 100; NaN where unknown."""
+    return np.asarray(np.clip(100.0 * values / whole, 0.0, 100.0))
+
+
+def busy_seconds(measured: MeasuredTasks, cpu: FloatArray, record_time_s: FloatArray) -> FloatArray:
+    """Return the seconds in which each task was busy, (W, T), NaN where nothing tells.
+
+    In this order: ``busy_ms``; ``cpu_ms`` over the task's cores; records times the time per record over the cores.
+
+    Parameters
+    ----------
+    cpu
+        Cores that each task reserves, (T,).
+    record_time_s
+        Cpu seconds per record, (T,), NaN where unknown.
+    """
+    cores = np.where(cpu > 0.0, cpu, np.nan)
+    by_cpu = measured.cpu_ms / (MS_PER_CORE_SECOND * cores)
+    by_records = measured.processed * (record_time_s / cores)
+    busy = measured.busy_ms / 1000.0
+    busy = np.where(np.isnan(busy), by_cpu, busy)
+    return np.asarray(np.where(np.isnan(busy), by_records, busy))

@@ -1,0 +1,178 @@
+"""What statistics say of the operators of a job: how they were used, what is demanded of them, and how that goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ftplan.errors import FtplanError
+from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
+from ftplan.model.measures.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
+from ftplan.model.problem import StatsTables
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray, Topology
+from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory, histories
+from ftplan.planners.scale_out.demand.operator_demand import (
+    MeasuredFlows,
+    demand_statistic,
+    look_back,
+    measured_flows,
+    operator_demand,
+    steady,
+)
+from ftplan.planners.scale_out.forecasting.forecast import Forecast, forecast
+from ftplan.planners.scale_out.forecasting.methods import windows_a_day
+from ftplan.planners.scale_out.options import ScaleOutOptions
+
+#: How many windows ahead demand is foretold at most: paths of all origins are kept.
+MOST_AHEAD = 20_000
+
+#: Bytes of a task or key group in a window, at the peak.
+CELL = 150.0
+
+
+def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, method: str) -> tuple[Forecast | None, ...]:
+    """Return a forecast of the demand on each operator, (O, W) in records/s; None where nothing is known of it.
+
+    Operators whose demand is the same but for a factor, as all after one source, have one forecast times theirs.
+
+    Raises
+    ------
+    FtplanError
+        If the statistics are too short for the method, or the horizon has too many windows.
+    """
+    horizon = math.ceil(horizon_s / window_s - 1e-9)
+    if method != "none" and horizon > MOST_AHEAD:
+        limit = f"{MOST_AHEAD:,} windows of {window_s:g} s"
+        raise FtplanError(
+            f"--horizon: {horizon_s:g} s are more than {limit}: give less, or longer --window of statistics"
+        )
+    if method == "none" or horizon < 1:
+        return (None,) * len(demand)
+    season = windows_a_day(window_s)
+    told: list[Forecast | None] = []
+    for series in demand:
+        most = 0.0 if np.isnan(series).any() else float(series.max())
+        if not most > 0.0:
+            told.append(None)
+            continue
+        shape = np.round(series / most, 12)  # equal where only a factor differs
+        told.append(_times(_foretold(shape.tobytes(), horizon, season, method), most))
+    return tuple(told)
+
+
+@lru_cache(maxsize=1024)  # of operators after one source, and of a plan that is judged
+def _foretold(series: bytes, horizon: int, season: int, method: str) -> Forecast:
+    return forecast(np.frombuffer(series), horizon, season, method)
+
+
+def _times(item: Forecast, factor: float) -> Forecast:
+    scaled = {name: getattr(item, name) * factor for name in ("mean", "low", "high", "paths")}
+    return item._replace(**scaled)
+
+
+@dataclass(frozen=True, eq=False)
+class OperatorUsage:
+    """What is known of O operators by their position in the topology, over W windows of ``window_s`` seconds.
+
+    Attributes
+    ----------
+    groups
+        Statistics of the key groups of operators that have any, by id.
+    look_back
+        The windows that sizes follow from.
+    forecasts
+        How the demand on each operator goes on; None where none was asked for, or nothing is known of it.
+    sized_for
+        (O,) records/s that each is sized for, NaN where unknown: the demand of the look-back or what is foretold,
+        whichever is more, times the growth.
+    peak
+        (O,) the highest demand of the look-back, times the growth: what operators that are scaled in keep.
+    """
+
+    graph: TaskGraph
+    window_s: float
+    measured: MeasuredTasks
+    groups: Mapping[str, MeasuredGroups]
+    flows: MeasuredFlows
+    histories: tuple[OperatorHistory, ...]
+    look_back: slice
+    forecasts: tuple[Forecast | None, ...]
+    sized_for: FloatArray
+    peak: FloatArray
+
+    def throughput(self, position: int) -> float:
+        """Return what an operator processed in the look-back, in records/s."""
+        return self._per_second(self.measured.processed, position)
+
+    def output(self, position: int) -> float:
+        """Return what an operator writes at the demand that it is sized for, in records/s; what it reads if unknown."""
+        processed, wrote = self.throughput(position), self._per_second(self.measured.records_out, position)
+        demand = float(np.nan_to_num(self.sized_for[position]))
+        return demand * wrote / processed if wrote > 0.0 and processed > 0.0 else demand
+
+    def group_shares(self, position: int) -> FloatArray:
+        """Return the share of each key group in the load of its operator, (K,), sums to 1; (0,) without keyed state.
+
+        Where the statistics have no key groups, the records of a task divide evenly over its key groups.
+        """
+        operator = self.graph.topology.operators[position]
+        count = operator.key_groups or 0
+        if not count:
+            return np.zeros(0)
+        if operator.id in self.groups:
+            load = self.groups[operator.id].load(self.look_back)
+        else:
+            owner = operator.task_of_key_groups()
+            records = np.nansum(self.measured.processed[self.look_back, self.graph.slice_of(position)], axis=0)
+            load = records[owner] / np.bincount(owner, minlength=operator.parallelism)[owner]
+        total = float(load.sum())
+        return np.asarray(load / total) if total > 0.0 else np.full(count, 1.0 / count)
+
+    def _per_second(self, values: FloatArray, position: int) -> float:
+        """Return the mean of a measured column (W, T) over the look-back, all tasks of an operator together."""
+        some = values[self.look_back, self.graph.slice_of(position)]
+        return float(np.nansum(some)) / (len(some) * self.window_s)
+
+
+def operator_usage(
+    topology: Topology, stats: StatsTables, options: ScaleOutOptions, task_memory: FloatArray
+) -> OperatorUsage:
+    """Return what statistics say of each operator; *task_memory* (T,) are the bytes that each task may hold.
+
+    Raises
+    ------
+    FtplanError
+        If the statistics do not fit the topology, or are too short for the forecast.
+    """
+    graph, groups, measured = _read(topology, stats)
+    window_s = stats.manifest.window_s
+    window = look_back(stats.manifest.windows, window_s, options.look_back_s)
+    flows = measured_flows(graph, stats, measured, window)
+    demand = operator_demand(graph, measured, flows.flows, window_s)
+    used = histories(graph, measured, demand, window_s, window, options.task_capacity, task_memory)
+    offered = steady(demand, window_s)
+    ahead = demand_forecasts(offered, window_s, options.horizon_s, options.forecast)
+    highest = np.array([np.nan if item is None else item.high.max() for item in ahead])
+    sized = np.fmax(demand_statistic(offered, options.demand, window), highest) * options.growth
+    peak = demand_statistic(offered, "peak", window) * options.growth
+    return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, sized, peak)
+
+
+@lru_cache(maxsize=1)  # a plan is judged by the tables that it was made from
+def _read(topology: Topology, stats: StatsTables) -> tuple[TaskGraph, Mapping[str, MeasuredGroups], MeasuredTasks]:
+    graph, windows = TaskGraph(topology), stats.manifest.windows
+    groups_in_all = sum(operator.key_groups or 0 for operator in topology.keyed_operators)
+    needed, available = CELL * windows * (graph.tasks + groups_in_all), available_bytes()
+    if needed > available:
+        raise FtplanError(
+            f"{graph.tasks:,} tasks and {groups_in_all:,} key groups over {windows:,} windows need about "
+            f"{needed / GB:.1f} GiB and {available / GB:.1f} GiB are available: compute the statistics with longer "
+            f"windows, or set {VARIABLE} to what may be used"
+        )
+    groups = measured_groups(graph, stats)
+    return graph, groups, measured_tasks(graph, stats, groups)
