@@ -47,7 +47,7 @@ def highs(knapsack: SetUnionKnapsack, time_limit_s: float) -> tuple[float, float
 
     model = mathopt.Model()
     x = [model.add_binary_variable() for _ in range(knapsack.queries)]
-    y = [model.add_binary_variable() for _ in range(knapsack.bundles)]
+    y = [model.add_binary_variable() for _ in range(knapsack.elements)]
     for q, b in zip(knapsack.row.tolist(), knapsack.member.tolist(), strict=True):
         model.add_linear_constraint(x[q] - y[b] <= 0)
     weighed = [w * v for w, v in zip(knapsack.weight.tolist(), y, strict=True)]

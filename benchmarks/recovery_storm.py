@@ -81,7 +81,7 @@ def run(topologies: list[Topology], share: float, time_limit_s: float, show_all:
         gaps.append(0.0 if choice.optimal else bound / max(value, 1e-9) - 1)
         if show_all or not choice.optimal:
             rows.append(
-                f"| {topology.name} | {topology.task_count:,} | {knapsack.queries:,} | {knapsack.bundles:,} | "
+                f"| {topology.name} | {topology.task_count:,} | {knapsack.queries:,} | {knapsack.elements:,} | "
                 f"{value:g} | {bound:g} | {gaps[-1]:.2%} | {seconds[-1]:.2f} | {choice.note} |"
             )
     print(

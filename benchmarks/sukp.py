@@ -30,7 +30,7 @@ from ftplan.planners.recovery_schedule.algorithms.local_search import local_sear
 
 
 def read(path: Path) -> SetUnionKnapsack:
-    """Return the knapsack of one file: items are queries, elements bundles."""
+    """Return the knapsack of one file: items are queries."""
     with gzip.open(path, "rt") as file:
         text = file.read()
     head = re.search(r"m\s*=\s*(\d+)\s+n\s*=\s*(\d+)\s+knapsack size\s*=\s*(\d+)", text)
@@ -51,7 +51,7 @@ def read(path: Path) -> SetUnionKnapsack:
 
 def densest_first(knapsack: SetUnionKnapsack) -> float:
     """Return the value of choosing again and again what fits and has most priority per marginal weight."""
-    matrix = np.zeros((knapsack.queries, knapsack.bundles), dtype=np.bool_)
+    matrix = np.zeros((knapsack.queries, knapsack.elements), dtype=np.bool_)
     matrix[knapsack.row, knapsack.member] = True
     chosen = np.zeros(knapsack.queries, dtype=np.bool_)
     while True:
@@ -69,7 +69,7 @@ def cp_sat(knapsack: SetUnionKnapsack, seconds: float) -> float:
 
     model = cp_model.CpModel()
     chosen = [model.new_bool_var("") for _ in range(knapsack.queries)]
-    paid = [model.new_bool_var("") for _ in range(knapsack.bundles)]
+    paid = [model.new_bool_var("") for _ in range(knapsack.elements)]
     for query, bundle in zip(knapsack.row, knapsack.member, strict=True):
         model.add_implication(chosen[query], paid[bundle])
     model.add(sum(int(w) * x for w, x in zip(knapsack.weight, paid, strict=True)) <= int(knapsack.capacity))

@@ -137,7 +137,7 @@ BEST_FOUND = {
 
 
 def generated(shape: Shape) -> SetUnionKnapsack:
-    """Return the knapsack of a shape and seed: items are queries, elements bundles."""
+    """Return the knapsack of a shape and seed: items are queries."""
     items, elements, density, capacity, seed = shape
     seeds = [items, elements, round(100 * density), round(100 * capacity), seed]
     random = np.random.default_rng(np.random.SeedSequence(seeds))

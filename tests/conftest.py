@@ -74,10 +74,10 @@ LONG = (
 @pytest.fixture(scope="module")
 def few_random_orders() -> Iterator[None]:
     """Compare recovery schedules with two random orders: twenty take most of the time of a small plan."""
-    from ftplan.planners.recovery_schedule.algorithms.schedule import baselines as yardsticks
+    from ftplan.planners.recovery_schedule.algorithms.schedule import baselines
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(yardsticks, "ORDERS", yardsticks.LEAST_ORDERS)
+        patch.setattr(baselines, "ORDERS", baselines.LEAST_ORDERS)
         yield
 
 

@@ -13,8 +13,8 @@ that arrive and fail, restore slots on each node, replay, and running tasks that
 From files to a plan:
 
 - ``kind.py`` is the row, ``options.py`` has every option with its default; ``make.py`` leads through what follows.
-- ``prepare.py`` makes the arrays of ``problem.py``, by ``hosts.py`` (where there is room), ``defaults.py`` (arrivals
-  and horizon that are not given) and ``restores.py`` (copies, replicas, replay).
+- ``prepare.py`` makes the arrays of ``problem.py``: what failed and what that costs, where there is room and what lies
+  there (``hosts.py``), who arrives, and until when the repair is looked at where it is not given.
 - ``algorithms/`` answers with a ``schedule.py``; ``profit_density.py`` is the paper's measure of a query.
 - ``body.py`` is the body of the plan and writes it; ``metrics.py`` compares it with its baselines, ``warnings.py``
   and, where no query returns, ``smallest_fix.py`` say what an operator should know.

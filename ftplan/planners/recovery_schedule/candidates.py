@@ -14,7 +14,7 @@ from ftplan.planners.recovery_schedule.replay.step_entries import above
 
 COLUMNS = ("node", "cores free", "lacks", "ready, s", "chosen", "ruled out by")
 #: Tasks that a line names at most.
-NAMED = 3
+MAX_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +111,8 @@ def _cores(item: Mapping[str, Any], incident: Incident) -> float:
 
 def _takers(items: Sequence[Mapping[str, Any]]) -> str:
     names = [f"{item['operator']}/{item['index']}" for item in items]
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
 def _ready(node: str | None, choice: _NodeChoice) -> float:

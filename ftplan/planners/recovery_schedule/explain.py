@@ -17,14 +17,14 @@ from ftplan.model.topology import BoolArray
 from ftplan.planners.assessments import Explanation
 from ftplan.planners.recovery_schedule.candidates import COLUMNS, candidates
 from ftplan.planners.recovery_schedule.candidates import notes as nodes_notes
-from ftplan.planners.recovery_schedule.explain_times import gave_way, missed_by, rolled_back, time_notes
+from ftplan.planners.recovery_schedule.explain_times import missed_by, paused_notes, rolled_back, time_notes
 from ftplan.planners.recovery_schedule.incident import Incident, incident_of
 from ftplan.planners.recovery_schedule.profit_density import profit_density
 from ftplan.planners.recovery_schedule.replay.replay import ReplayEvent, ScheduleReplay, replay
 from ftplan.planners.recovery_schedule.replay.step_entries import above
 
 #: Queries that a note names at most.
-NAMED = 5
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +213,8 @@ def _shown(query: int, event: ReplayEvent, played: _Played) -> str:
 
 def _instead(query: int, need: float, event: ReplayEvent, played: _Played) -> str:
     chosen = [other for other, _ in event.whole if other in played.queries.query]
-    more = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
-    names = ", ".join(_shown(other, event, played) for other in chosen[:NAMED]) + more
+    more = f" and {len(chosen) - MAX_NAMED} more" if len(chosen) > MAX_NAMED else ""
+    names = ", ".join(_shown(other, event, played) for other in chosen[:MAX_NAMED]) + more
     text = f"step {event.step} at {event.at_s:.6g} s: its {need:.6g} cores would have fitted if it had been first"
     own = _shown(query, event, played)
     return f"{text}; chosen instead, with priority per core: {names or 'none'}; its own: {own}"
@@ -248,7 +248,7 @@ def _task(what: Selector, played: _Played) -> Explanation:
         for query in waiting
     ]
     started = played.entries.get(task, [])
-    notes = gave_way(task, played.replay)
+    notes = paused_notes(task, played.replay)
     notes += [_why(task, event, item, waiting, played) for event, item in started]
     notes += _not_before(task, played)
     reasons = [u.get("reason") for u in (played.plan.plan or {}).get("unrecovered") or () if _is(u, what)]
@@ -295,8 +295,8 @@ def _not_before(task: int, played: _Played) -> list[str]:
             )
         else:
             reasons.append(f"{place}: no node that takes tasks is there")
-    if len(reasons) > 2 * NAMED:
-        reasons[NAMED:-NAMED] = [f"… {len(reasons) - 2 * NAMED} steps likewise"]
+    if len(reasons) > 2 * MAX_NAMED:
+        reasons[MAX_NAMED:-MAX_NAMED] = [f"… {len(reasons) - 2 * MAX_NAMED} steps likewise"]
     return reasons
 
 
@@ -311,9 +311,9 @@ def _why(task: int, event: ReplayEvent, item: Mapping[str, Any], waiting: list[i
     if item.get("prefetch"):
         text += ": begun with capacity that completed no query"
     if whole:
-        more = f" and {len(whole) - NAMED} more" if len(whole) > NAMED else ""
+        more = f" and {len(whole) - MAX_NAMED} more" if len(whole) > MAX_NAMED else ""
         verb = "are" if len(whole) > 1 else "is"
-        text += f"; by this step {', '.join(map(played.name, whole[:NAMED]))}{more} {verb} whole"
+        text += f"; by this step {', '.join(map(played.name, whole[:MAX_NAMED]))}{more} {verb} whole"
     return text
 
 

@@ -50,7 +50,7 @@ def missed_by(queries: FailedQueries, row: int) -> list[int]:
     return [int(task) for task in queries.tasks_of(bundles)]
 
 
-def gave_way(task: int, replay: ScheduleReplay) -> list[str]:
+def paused_notes(task: int, replay: ScheduleReplay) -> list[str]:
     """Say at which steps a task gave way."""
     return [
         f"step {event.step} at {event.at_s:.6g} s lets it give way to failed queries of higher priority"

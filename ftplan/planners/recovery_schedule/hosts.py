@@ -15,7 +15,7 @@ from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host
 
 
 @dataclass(frozen=True, eq=False)
-class RecoveryHosts:
+class Room:
     """Hosts as :class:`RecoveryProblem` has them; ``live`` are the hosts of nodes that did not fail, by node id."""
 
     hosts: tuple[Host, ...]
@@ -25,14 +25,14 @@ class RecoveryHosts:
     warnings: tuple[Warn, ...] = ()
 
 
-def recovery_hosts(
+def room(
     cluster: Cluster | None,
     arrivals: Sequence[Arrival],
     failed: Failed,
     used: Mapping[str, float],
     max_cpu: float,
     capacity: float | None,
-) -> RecoveryHosts:
+) -> Room:
     """Return the hosts and the arrivals in the order of :class:`RecoveryProblem`.
 
     Parameters
@@ -68,10 +68,10 @@ def recovery_hosts(
     hosts = [host for _, host, _ in live] + [_arriving(item.node, max_cpu) for _, item in coming]
     events = tuple(ArrivalEvent(at_s, len(live) + k, item.at_s) for k, (at_s, item) in enumerate(coming))
     index = {node: i for i, (node, _, was_there) in enumerate(live) if was_there and node is not None}
-    return RecoveryHosts(tuple(hosts), len(live), events, index)
+    return Room(tuple(hosts), len(live), events, index)
 
 
-def with_coordinator(before: RecoveryHosts, cpu: float) -> RecoveryHosts:
+def with_coordinator(before: Room, cpu: float) -> Room:
     """Return the hosts after the first one that is there, or arrives, gave *cpu* cores to the coordinator."""
     if not before.hosts or cpu == 0.0:
         return before

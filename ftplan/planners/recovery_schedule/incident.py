@@ -28,9 +28,11 @@ from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners import deployed as other_plans
 from ftplan.planners.failures import Failed, what_fails
-from ftplan.planners.recovery_schedule.defaults import default_arrivals, default_horizon_s
+from ftplan.planners.recovery_schedule.arrivals import default_arrivals
+from ftplan.planners.recovery_schedule.copies import local_bytes
+from ftplan.planners.recovery_schedule.horizon import default_horizon_s
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
-from ftplan.planners.recovery_schedule.restores import delays_of, local_bytes
+from ftplan.planners.recovery_schedule.reprocessing import delays_of
 
 
 @dataclass(frozen=True, eq=False)

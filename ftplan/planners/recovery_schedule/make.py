@@ -23,12 +23,13 @@ from ftplan.planners.recovery_schedule import metrics as recovery_figures
 from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import wanted
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import orders_wanted
 from ftplan.planners.recovery_schedule.body import body
+from ftplan.planners.recovery_schedule.metrics import waiting, waiting_warnings
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.prepare import Prepared, prepare
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Schedule
 from ftplan.planners.recovery_schedule.smallest_fix import Setting, infeasible
-from ftplan.planners.recovery_schedule.warnings import bound_warnings, gain_warnings, waiting, waiting_warnings
+from ftplan.planners.recovery_schedule.warnings import bound_warnings, gain_warnings
 from ftplan.planners.result import Result
 from ftplan.version import __version__
 

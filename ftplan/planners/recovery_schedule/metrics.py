@@ -1,8 +1,12 @@
-"""What a recovery schedule is worth, compared with its baselines."""
+"""What a recovery schedule is worth, compared with its baselines.
+
+And whether it loses less to wait for the next failure, and to go back to the last checkpoint once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,14 +14,20 @@ import numpy as np
 
 from ftplan.model.measures.downtimes import Downtimes, fidelity_time
 from ftplan.model.measures.fidelity import fidelity_model
+from ftplan.model.plan import Warn
 from ftplan.model.rates import rates
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.budget import now
+from ftplan.planners.budget import Budget, now
+from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
+from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import replay
-from ftplan.planners.recovery_schedule.algorithms.schedule.construction import nothing_recovered
-from ftplan.planners.recovery_schedule.algorithms.schedule.score import changes
+from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
+from ftplan.planners.recovery_schedule.algorithms.schedule.score import changes, priority_time_of
 from ftplan.planners.recovery_schedule.body import timeline
-from ftplan.planners.recovery_schedule.problem import RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Downtime, Schedule
 
 Figures = dict[str, float | int | None]
@@ -135,3 +145,48 @@ def _figures(outages: Sequence[Downtime], by_step: Sequence[float], horizon_s: f
     down_s = np.array([outage.down_s for outage in outages], dtype=np.float64)
     back_s = np.array([np.inf if o.back_s is None else o.back_s for o in outages], dtype=np.float64)
     return Downtimes(query, priority, down_s, back_s).figures(by_step, horizon_s)
+
+
+def waiting(problem: RecoveryProblem, settings: RecoveryOptions, until_s: float) -> dict[str, Any] | None:
+    """Return what is lost where nothing is done before the second failure, and all go back once then.
+
+    The better of a step-by-step schedule and a list schedule from then on: waiting may lose less still. None where
+    nothing goes back, no second failure is stated, or the time does not last until *until_s*, a time of
+    ``budget.now``.
+    """
+    first = {0.0} if problem.failed.any() else set()
+    times = sorted(first | {event.at_s for event in problem.failures})
+    if not problem.rolls_back or len(times) < 2:
+        return None
+    second_s = times[1]
+    merged = replace(problem, rolls_back_from_s=second_s)
+    policies = (by_queries(best_density_step), WholeRepairPolicy(lambda instance, *_: list_schedule(instance)))
+    lost = []
+    for policy in policies:
+        options = replace(settings, objective="priority", iterations=None)
+        made = construct_schedule(merged, options, _from(second_s, policy), until_s)
+        if made.answer is not None:
+            lost.append(priority_time_of(made.answer, merged))
+    return {"until_s": second_s, "priority_time": min(lost)} if lost else None
+
+
+def waiting_warnings(found: dict[str, Any] | None, lost: float | None) -> list[Warn]:
+    """Say where waiting loses less than a plan, which loses *lost*."""
+    if found is None or lost is None or found["priority_time"] >= lost * (1.0 - ROUNDING):
+        return []
+    text = (
+        f"doing nothing until the failure at {found['until_s']:g} s, and going back to the last checkpoint once then, "
+        f"would lose less: priority x time {found['priority_time']:.6g} against {lost:.6g}"
+    )
+    return [Warn("MERGING_LOSES_LESS", text)]
+
+
+def _from(at_s: float, policy: Policy) -> Policy:
+    """Return a policy that does nothing before a time."""
+
+    def decide(state: StepState, budget: Budget, seed: int) -> Decision:
+        if state.at_s < at_s:
+            return Decision(np.zeros(0, dtype=np.int64), prefetch=False)
+        return policy(state, budget, seed)
+
+    return decide

@@ -23,12 +23,13 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.model.units import MB
 from ftplan.planners import deployed as other_plans
 from ftplan.planners.failures import Failed, what_fails
-from ftplan.planners.recovery_schedule import restores as recovery_copies
-from ftplan.planners.recovery_schedule.defaults import default_arrivals, default_horizon_s
-from ftplan.planners.recovery_schedule.hosts import RecoveryHosts, recovery_hosts, with_coordinator
+from ftplan.planners.recovery_schedule import copies as recovery_copies
+from ftplan.planners.recovery_schedule.arrivals import default_arrivals
+from ftplan.planners.recovery_schedule.horizon import default_horizon_s
+from ftplan.planners.recovery_schedule.hosts import Room, room, with_coordinator
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
-from ftplan.planners.recovery_schedule.restores import delays_of, replay_doubts
+from ftplan.planners.recovery_schedule.reprocessing import delays_of, replay_doubts
 from ftplan.planners.recovery_schedule.warnings import warnings_of
 
 
@@ -95,7 +96,7 @@ class RecoveryQuestion:
         standing = () if options.complete_failure else tuple(item for item in items if item.node not in failed.nodes)
         live = _live(self.graph, cluster, failed, standing)
         used = _used(live, standing, self.costs.cost)
-        host_room = recovery_hosts(cluster, self.arrivals, failed, used, options.max_cpu, options.capacity)
+        host_room = room(cluster, self.arrivals, failed, used, options.max_cpu, options.capacity)
         if options.complete_failure:
             host_room = with_coordinator(host_room, options.coordinator_cpu)
         standby = recovery_copies.by_task(standing, self.graph.tasks, host_room.live)
@@ -126,7 +127,7 @@ class RecoveryQuestion:
             warnings=host_room.warnings,
         )
 
-    def _horizon_s(self, host_room: RecoveryHosts) -> float:
+    def _horizon_s(self, host_room: Room) -> float:
         if self.options.horizon is not None:
             return self.options.horizon
         last = max((item.range_s[1] for item in host_room.arrivals), default=0.0)
@@ -216,7 +217,7 @@ def _used(live: _Live, standing: tuple[Any, ...], cost: FloatArray) -> Mapping[s
     return used
 
 
-def _home(live: _Live, host_room: RecoveryHosts) -> IntArray:
+def _home(live: _Live, host_room: Room) -> IntArray:
     return np.array([-1 if node is None else host_room.live.get(node, -1) for node in live.node], dtype=np.int64)
 
 

@@ -124,3 +124,13 @@ class RecoveryOptions:
     seed: int = 0
     time_limit_s: float = 60.0
     iterations: int | None = None
+
+
+def pauses_are_instant(problem: RecoveryProblem) -> bool:
+    """Return whether tasks only give way at the start, and one that starts where it stood has never stopped.
+
+    Others may give way at later failures, also some that have come back; what goes back to a checkpoint, and whatever
+    takes time to start, is late.
+    """
+    late = problem.delays.detection_s > 0.0 or problem.delays.restart_s > 0.0
+    return not (problem.failures or problem.rolls_back or late)

@@ -36,21 +36,21 @@ def best_density_step(
     """Choose queries by growing all seeds of up to two queries, always by the densest query that fits.
 
     Seeds are nothing, each query, and each pair that fits; the best of the grown choices is the answer. The density of
-    a query counts the bundles that it still lacks ([SuZhouTR], definition 3).
+    a query counts the elements that it still lacks ([SuZhouTR], definition 3).
 
     Cost: M²/2 seeds for M queries that fit alone, each linear in the entries with a factor log M: O(M³ log M) as in
     the paper. ``budget.iterations`` is how many seeds are tried; pairs of the densest queries come before others, and
     the empty seed, a plain greedy choice, is always grown.
 
     Guarantee: when all seeds were grown, at least 1 - exp(-1 / d) of the optimum, d being the most queries that share
-    a bundle (theorem 5.1, [Arulselvan2014]); for d = 1 it is 2/3 [Sahni1975]. The bound is the least of this, a
+    an element (theorem 5.1, [Arulselvan2014]); for d = 1 it is 2/3 [Sahni1975]. The bound is the least of this, a
     fractional knapsack and the sum of priorities.
     """
     # Departures from the listing, which breaks its own guarantee (costs 1 and 10, priorities 2 and 10, capacity 10):
     # every single query that fits is a seed, not only the densest, since the proof needs the optimum's best two
     # queries, or its only one, as a seed; a seed's cost is that of the union; its flag starts false in each pass; ties
     # go to the cheaper query, then by name, not to the last one; a query that lacks nothing is taken for free. Queries
-    # that do not fit alone share no bundle: no choice has them, and the guarantee is better without.
+    # that do not fit alone share no element: no choice has them, and the guarantee is better without.
     queries, small = fitting(knapsack)
     bound = fractional_bound(knapsack)
     best, tried, seeds = _grow_seeds(small, bound, budget)

@@ -19,25 +19,25 @@ from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryP
 from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Schedule
 from ftplan.planners.result import Result
 
-#: Share of the time that is left to the yardsticks by a plan that takes all of its own.
+#: Share of the time that is left to the baselines by a plan that takes all of its own.
 AFTERWARDS = 0.1
 
 
 def step_by_step(
     problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, *, baseline: bool = False
 ) -> Result[Schedule]:
-    """Return the best schedule for the objective ``priority``: that of a policy, or a yardstick that restores more.
+    """Return the best schedule for the objective ``priority``: that of a policy, or a baseline that restores more.
 
-    Of a yardstick the bound is that of the policy in the states that the yardstick meets. A *baseline* is what it is,
-    whatever the yardsticks are worth.
+    Of a baseline the bound is that of the policy in the states that the baseline meets. A *baseline* is what it is,
+    whatever the baselines are worth.
     """
     budget = Budget.of(options)
     alone = construct_schedule(problem, replace(options, time_limit_s=(1.0 - AFTERWARDS) * budget.left_s), policy)
     beside = baselines_of(problem, options, now() + budget.left_s)
     best = alone
-    for yardstick in () if baseline else beside:
-        if restored(yardstick.result.answer) > restored(best.answer):
-            best = _bounded(problem, options, yardstick, policy, budget)
+    for other in () if baseline else beside:
+        if restored(other.result.answer) > restored(best.answer):
+            best = _bounded(problem, options, other, policy, budget)
     if best.answer is None:
         return alone
     return replace(best, answer=replace(best.answer, beside=beside.beside(alone.answer)))
@@ -51,19 +51,19 @@ def restored(schedule: Schedule | None) -> float:
 
 
 def _bounded(
-    problem: RecoveryProblem, options: RecoveryOptions, yardstick: Baseline, policy: Policy, clock: Budget
+    problem: RecoveryProblem, options: RecoveryOptions, other: Baseline, policy: Policy, clock: Budget
 ) -> Result[Schedule]:
-    """Return a yardstick with each step bounded as the policy does it, as far as the time lasts."""
+    """Return a baseline with each step bounded as the policy does it, as far as the time lasts."""
 
     def decide(state: StepState, budget: Budget, seed: int) -> Decision:
-        decision = yardstick.policy(state, budget, yardstick.options.seed)
+        decision = other.policy(state, budget, other.options.seed)
         return replace(decision, bound=policy(state, budget, seed).bound)
 
     made = construct_schedule(problem, replace(options, time_limit_s=clock.left_s), decide)
-    return made if restored(made.answer) >= restored(yardstick.result.answer) else yardstick.result
+    return made if restored(made.answer) >= restored(other.result.answer) else other.result
 
 
-#: Shares of the time that is left: step by step, yardsticks, each policy that splits tasks.
+#: Shares of the time that is left: step by step, baselines, each policy that splits tasks.
 STEP_BY_STEP, COMPARED, SPLIT = 0.15, 0.2, 0.3
 #: Failed queries from which on single steps get more of the time: solved well, they are what the search hardly betters.
 MANY_QUERIES, MANY_STEP_BY_STEP = 200, 0.4
@@ -84,7 +84,7 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
     first = replace(options, time_limit_s=(MANY_STEP_BY_STEP if many else STEP_BY_STEP) * budget.left_s)
     alone = construct_schedule(problem, first, policy)
     others = baselines_of(problem, options, now() + COMPARED * budget.left_s)
-    results = [alone, *(yardstick.result for yardstick in others)]
+    results = [alone, *(other.result for other in others)]
     if options.parallel_recovery and method.alone is None:
         results += _split(problem, options, method, budget)
     objective = objective_of(problem, options.objective)

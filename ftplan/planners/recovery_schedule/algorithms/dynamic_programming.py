@@ -33,9 +33,9 @@ MOST_ITEMS = 62
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """Queries that need the same bundles, and what they add to a set.
+    """Queries that need the same elements, and what they add to a set.
 
-    ``added`` has the weight of the bundles that exactly these earlier items (a bit mask) need as well: a set pays it
+    ``added`` has the weight of the elements that exactly these earlier items (a bit mask) need as well: a set pays it
     if it has none of them.
     """
 
@@ -81,14 +81,14 @@ class QuerySets:
 
 
 def items_of(knapsack: SetUnionKnapsack) -> list[Item]:
-    """Return the queries that need some bundle, equal ones as one, densest first: good sets come early."""
+    """Return the queries that need some element, equal ones as one, densest first: good sets come early."""
     alike = defaultdict(list)
     for q in np.flatnonzero(np.diff(knapsack.start)).tolist():
         alike[tuple(knapsack.member[knapsack.start[q] : knapsack.start[q + 1]].tolist())].append(q)
     priority = {needs: float(knapsack.priority[equal].sum()) for needs, equal in alike.items()}
     joint = {needs: density.plain(priority[needs], knapsack.shared_cost[equal[0]]) for needs, equal in alike.items()}
     ordered = sorted(alike, key=lambda needs: (-joint[needs], alike[needs][0]))
-    earlier = [0] * knapsack.bundles
+    earlier = [0] * knapsack.elements
     items = []
     for i, needs in enumerate(ordered):
         added: dict[int, float] = defaultdict(float)

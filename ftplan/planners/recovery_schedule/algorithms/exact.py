@@ -97,8 +97,8 @@ def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: 
 
     The recovery step is a precedence-constrained knapsack. A price on the capacity leaves a maximum closure (minimum
     cut); the best price gives the linear relaxation's bound in about a dozen cuts, closures on both sides of the
-    capacity, and proves which queries and bundles every better choice has. What is left goes to a tree that
-    branches on shared bundles, first a few nodes of it, and after a short local search many in a compiled one, and to
+    capacity, and proves which queries and elements every better choice has. What is left goes to a tree that
+    branches on shared elements, first a few nodes of it, and after a short local search many in a compiled one, and to
     HiGHS, first for choices whose value is nearly the bound, since few queries can belong to those, then for all.
     Exponential in the worst case; the bound holds whenever the work ends, and no answer is worse than *hint*.
     """

@@ -36,7 +36,7 @@ PATIENCE = 40
 #: Seconds of compiled work between two looks at the clock, and its moves at the first.
 LOOK_S = 0.02
 FIRST_MOVES = 200
-#: Share of ones in the matrix of queries and bundles from which sharing counts as dense.
+#: Share of ones in the matrix of queries and elements from which sharing counts as dense.
 DENSE = 0.05
 #: Sums of priorities are exact up to this many binary digits, and those of weights.
 DIGITS, WEIGHT_DIGITS = 51, 30
@@ -56,7 +56,7 @@ def local_search_step(
 ) -> StepChoice:
     """Return a good choice; no bound, unless everything that can fit fits together.
 
-    Cost: a move looks once at each query and updates the queries of the bundles whose cover changes between 0, 1 and 2.
+    Cost: a move looks once at each query and updates the queries of elements whose cover changes between 0, 1 and 2.
     An iteration of the budget is one round: a perturbation, and moves until some thousand bring no progress. With
     iterations given and the clock not reached, knapsack, seed, iterations and hint decide the answer. Without, the
     search ends when the clock has run out, or when many rounds in a row (in proportion to the queries) brought nothing
@@ -72,7 +72,7 @@ def local_search_step(
 
 
 def _core(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
-    """Return the queries that are neither free nor too large alone, and the knapsack of these, equal bundles joined."""
+    """Return the queries that are neither free nor too large alone, and their knapsack, equal elements joined."""
     cost = np.bincount(knapsack.row, knapsack.weight[knapsack.member], knapsack.queries)
     open_ = (cost > 0.0) & (cost <= knapsack.limit)
     return np.flatnonzero(open_), join_elements(residual(knapsack, open_, knapsack.weight, knapsack.capacity)[0])
@@ -122,7 +122,7 @@ def tabu_instance(core: SetUnionKnapsack) -> TabuInstance:
     weight_unit = common_unit(core.weight)
     if total > 2.0**WEIGHT_DIGITS * weight_unit:  # too fine, or none
         weight_unit = _unit(total, WEIGHT_DIGITS)
-    by_start, by_query = core.by_bundle
+    by_start, by_query = core.by_element
     return TabuInstance(
         priority=priority,
         scaled=(priority * scale).astype(np.float32),
@@ -138,12 +138,12 @@ def tabu_instance(core: SetUnionKnapsack) -> TabuInstance:
 
 def nothing_chosen(instance: TabuInstance, seed: int) -> TabuState:
     """Return the state in which no query is chosen."""
-    queries, bundles = len(instance.priority), len(instance.weight)
+    queries, elements = len(instance.priority), len(instance.weight)
     row = np.repeat(np.arange(queries), np.diff(instance.start))
     dense = np.zeros(queries, dtype=np.float32)
     return TabuState(
-        cover=np.zeros(bundles, dtype=np.uint32),
-        owner=np.zeros(bundles, dtype=np.uint32),
+        cover=np.zeros(elements, dtype=np.uint32),
+        owner=np.zeros(elements, dtype=np.uint32),
         marginal=np.bincount(row, instance.weight[instance.member], queries).astype(np.int32),
         gain=instance.scaled.copy(),
         until=np.zeros(queries, dtype=np.int32),
@@ -170,7 +170,7 @@ def tabu_settings(core: SetUnionKnapsack, budget: Budget) -> TabuSettings:
     Where they share much, good choices have little in common: rounds last long and start nearly anew. Where they share
     little, rounds are many and mend what is there.
     """
-    dense = len(core.member) >= DENSE * core.queries * core.bundles
+    dense = len(core.member) >= DENSE * core.queries * core.elements
     return TabuSettings(
         least_price=3.0 if dense else 0.25,
         largest_price=12.0 if dense else 1.5,

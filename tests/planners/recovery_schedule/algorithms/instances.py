@@ -17,7 +17,7 @@ FIGURE_2 = ({3, 5, 7, 9}, {3, 4, 5, 7, 10}, {3, 4, 6, 8, 11}, {3, 4, 6, 8, 12})
 def knapsack_of(
     needs: Sequence[set[int]], weight: Sequence[float], priority: Sequence[float], capacity: float
 ) -> SetUnionKnapsack:
-    """Return the knapsack of queries that need these bundles."""
+    """Return the knapsack of queries that need these elements."""
     return SetUnionKnapsack(
         np.array(priority, dtype=np.float64),
         np.array(weight, dtype=np.float64),
@@ -34,12 +34,12 @@ def figure_2(capacity: float) -> SetUnionKnapsack:
 
 
 @st.composite
-def knapsacks(draw: st.DrawFn, max_queries: int = 7, max_bundles: int = 8) -> SetUnionKnapsack:
-    """Draw a knapsack; it may have no query, queries without bundles, bundles without weight and no capacity."""
+def knapsacks(draw: st.DrawFn, max_queries: int = 7, max_elements: int = 8) -> SetUnionKnapsack:
+    """Draw a knapsack; it may have no query, queries without elements, elements without weight and no capacity."""
     quarters = st.integers(0, 24).map(lambda quarter: quarter / 4)
     weights = quarters | st.floats(0.001, 10.0)  # not as small as the rounding error that still fits
     priorities = st.integers(1, 10).map(float) | st.floats(0.125, 10.0)
-    weight = draw(st.lists(weights, max_size=max_bundles))
+    weight = draw(st.lists(weights, max_size=max_elements))
     need = st.sets(st.integers(0, len(weight) - 1)) if weight else st.just(set())
     needs = draw(st.lists(need, max_size=max_queries))
     priority = draw(st.lists(priorities, min_size=len(needs), max_size=len(needs)))

@@ -70,7 +70,7 @@ def test_every_single_query_is_a_seed() -> None:
 
 
 def test_a_pair_costs_its_union() -> None:
-    """Three queries on one shared bundle: their sum is 27, their union 12."""
+    """Three queries on one shared element: their sum is 27, their union 12."""
     knapsack = knapsack_of([{0, 1}, {0, 2}, {0, 3}], [8.0, 1.0, 1.0, 2.0], [1.0, 1.0, 1.0], 12.0)
     choice = best_density_step(knapsack, Budget(60.0))
     assert choice.queries.all()
@@ -124,8 +124,8 @@ def literally(knapsack: SetUnionKnapsack, sizes: Iterable[int]) -> float:
     needs = [set(knapsack.member[a:b].tolist()) for a, b in itertools.pairwise(knapsack.start)]
     share = knapsack.weight / np.maximum(knapsack.sharing, 1)
 
-    def cost(bundles: set[int]) -> float:
-        return float(knapsack.weight[list(bundles)].sum())
+    def cost(elements: set[int]) -> float:
+        return float(knapsack.weight[list(elements)].sum())
 
     def density(query: int, covered: set[int]) -> float:
         return float(knapsack.priority[query] / share[list(needs[query] - covered)].sum())
@@ -148,9 +148,9 @@ def literally(knapsack: SetUnionKnapsack, sizes: Iterable[int]) -> float:
 
 
 def random_knapsack(queries: int, seed: int = 5) -> SetUnionKnapsack:
-    """Return queries of up to eight out of three times as many bundles, with room for three tenths."""
+    """Return queries of up to eight out of three times as many elements, with room for three tenths."""
     random = np.random.default_rng(seed)
-    bundles = 3 * queries
-    needs = [set(random.choice(bundles, random.integers(1, 9), replace=False).tolist()) for _ in range(queries)]
-    weight = random.uniform(1.0, 10.0, bundles)
+    elements = 3 * queries
+    needs = [set(random.choice(elements, random.integers(1, 9), replace=False).tolist()) for _ in range(queries)]
+    weight = random.uniform(1.0, 10.0, elements)
     return knapsack_of(needs, weight, random.integers(1, 11, queries), 0.3 * float(weight.sum()))

@@ -1,4 +1,4 @@
-"""Branch and bound on shared bundles: against all choices, however early it ends."""
+"""Branch and bound on shared elements: against all choices, however early it ends."""
 
 from __future__ import annotations
 

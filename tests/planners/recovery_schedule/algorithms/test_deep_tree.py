@@ -1,4 +1,4 @@
-"""The compiled tree over shared bundles: against brute force, with bounds that hold wherever it stops."""
+"""The compiled tree over shared elements: against brute force, with bounds that hold wherever it stops."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import pytest
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack import (
-    residual_flow as toll_flow,
-)
-from ftplan.planners.recovery_schedule.algorithms.knapsack import (
-    residual_nodes as toll_nodes,
+    residual_flow,
+    residual_nodes,
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.deep_tree import DeepTree, deepen
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
@@ -21,12 +19,12 @@ from tests.planners.recovery_schedule.algorithms.instances import brute_force, k
 
 
 def tight(seed: int, queries: int = 12) -> SetUnionKnapsack:
-    """Return a knapsack of a few shared bundles, of which about half fit: weights are whole, tenths or anything."""
+    """Return a knapsack of a few shared elements, of which about half fit: weights are whole, tenths or anything."""
     random = np.random.default_rng(seed)
-    bundles = int(random.integers(5, 14))
-    rows = [set(random.choice(bundles, random.integers(1, 5), replace=False).tolist()) for _ in range(queries)]
-    whole = random.integers(1, 12, bundles)
-    weight = [whole * 1.0, whole * 0.1, random.random(bundles) + 0.01][seed % 3]
+    elements = int(random.integers(5, 14))
+    rows = [set(random.choice(elements, random.integers(1, 5), replace=False).tolist()) for _ in range(queries)]
+    whole = random.integers(1, 12, elements)
+    weight = [whole * 1.0, whole * 0.1, random.random(elements) + 0.01][seed % 3]
     share = random.uniform(0.2, 0.8)
     priority = random.integers(1, 11, queries) * (1.0 if seed % 2 else 0.5)
     return knapsack_of(rows, weight.tolist(), priority.tolist(), share * float(weight.sum()))
@@ -74,12 +72,12 @@ def test_more_nodes_never_raise_the_bound_or_lower_the_value() -> None:
 
 
 def test_a_wrong_bound_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    settle = toll_nodes.settle
+    settle = residual_nodes.settle
 
     def too_small(*given: object) -> float:
         return float(0.8 * settle(*given))
 
-    monkeypatch.setattr(toll_nodes, "settle", too_small)
+    monkeypatch.setattr(residual_nodes, "settle", too_small)
     wrong = 0
     for seed in range(examples(40)):
         tree = tree_of(tight(seed))
@@ -92,7 +90,7 @@ def test_a_wrong_bound_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_both_ways_to_run_decide_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     fast, plain = tree_of(tight(seed, queries=20)), tree_of(tight(seed, queries=20))
     deepen(fast, Budget(60.0, 6))
-    for module, name in ((toll_nodes, "expand"), (toll_nodes, "settle"), (toll_flow, "set_price")):
+    for module, name in ((residual_nodes, "expand"), (residual_nodes, "settle"), (residual_flow, "set_price")):
         monkeypatch.setattr(module, name, getattr(module, name).plain)
     deepen(plain, Budget(60.0, 6))
     assert (fast.bound, fast.value, fast.made) == (plain.bound, plain.value, plain.made)

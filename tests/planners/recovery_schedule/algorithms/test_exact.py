@@ -81,7 +81,7 @@ def test_a_priced_closure_is_a_minimum_cut(knapsack: SetUnionKnapsack, price: fl
         graph.add_edge("source", ("q", q), capacity=float(knapsack.priority[q]))
     for q, b in zip(knapsack.row.tolist(), knapsack.member.tolist(), strict=True):
         graph.add_edge(("q", q), ("b", b))
-    for b in range(knapsack.bundles):
+    for b in range(knapsack.elements):
         graph.add_edge(("b", b), "sink", capacity=price * float(knapsack.weight[b]))
     cut, _ = nx.minimum_cut(graph, "source", "sink", flow_func=nx.algorithms.flow.shortest_augmenting_path)
     expected = float(knapsack.priority.sum()) - cut + price * knapsack.limit

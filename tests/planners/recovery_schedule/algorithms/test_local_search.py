@@ -18,9 +18,9 @@ WEIGHTS = (0.0, 0.1, 0.25, 0.3, 1.0, 2.0, 7.0)
 
 @st.composite
 def knapsacks(draw: st.DrawFn, most: int = 8) -> SetUnionKnapsack:
-    bundles = draw(st.integers(1, 8))
-    rows = draw(st.lists(st.sets(st.integers(0, bundles - 1), max_size=5), max_size=most))
-    weight = draw(st.lists(st.sampled_from(WEIGHTS), min_size=bundles, max_size=bundles))
+    elements = draw(st.integers(1, 8))
+    rows = draw(st.lists(st.sets(st.integers(0, elements - 1), max_size=5), max_size=most))
+    weight = draw(st.lists(st.sampled_from(WEIGHTS), min_size=elements, max_size=elements))
     priority = draw(st.lists(st.sampled_from((0.5, 1.0, 3.0, 10.0)), min_size=len(rows), max_size=len(rows)))
     return knapsack_of(rows, weight, priority, draw(st.sampled_from((0.0, 0.3, 1.0, 2.5, 6.0, 100.0))))
 
@@ -29,10 +29,10 @@ def rounds(number: int) -> Budget:
     return Budget(60.0, number)
 
 
-def random_knapsack(seed: int, queries: int = 60, bundles: int = 50) -> SetUnionKnapsack:
+def random_knapsack(seed: int, queries: int = 60, elements: int = 50) -> SetUnionKnapsack:
     random = np.random.default_rng(seed)
-    rows = [set(np.flatnonzero(random.random(bundles) < 0.15).tolist()) for _ in range(queries)]
-    weight = (random.integers(1, 40, bundles) * 0.1).tolist()
+    rows = [set(np.flatnonzero(random.random(elements) < 0.15).tolist()) for _ in range(queries)]
+    weight = (random.integers(1, 40, elements) * 0.1).tolist()
     return knapsack_of(rows, weight, random.integers(1, 11, queries).tolist(), 0.5 * sum(weight))
 
 
@@ -57,8 +57,8 @@ def test_never_worse_than_a_hint_that_fits(knapsack: SetUnionKnapsack, bits: int
 
 @given(knapsacks(most=12), st.integers(0, 3))
 @settings(max_examples=40, deadline=None)
-def test_order_of_bundles_does_not_matter(knapsack: SetUnionKnapsack, seed: int) -> None:
-    turned = knapsack.bundles - 1 - knapsack.member
+def test_order_of_elements_does_not_matter(knapsack: SetUnionKnapsack, seed: int) -> None:
+    turned = knapsack.elements - 1 - knapsack.member
     member = [np.sort(part) for part in np.split(turned, knapsack.start[1:-1])] if knapsack.queries else [turned]
     other = SetUnionKnapsack(
         knapsack.priority, knapsack.weight[::-1].copy(), knapsack.start, np.concatenate(member), knapsack.capacity
@@ -83,13 +83,13 @@ def test_bounded_rounds_are_not_cut_by_the_clock() -> None:
 
 def test_the_clock_ends_a_search_without_bounds_and_is_noted() -> None:
     budget = Budget(0.02)
-    knapsack = random_knapsack(1, queries=400, bundles=400)
+    knapsack = random_knapsack(1, queries=400, elements=400)
     assert knapsack.fits(local_search_step(knapsack, budget).queries)
     assert budget.cut
 
 
 def test_more_rounds_are_never_worse() -> None:
-    knapsack = random_knapsack(7, queries=150, bundles=120)
+    knapsack = random_knapsack(7, queries=150, elements=120)
     values = [knapsack.value(local_search_step(knapsack, rounds(number)).queries) for number in (1, 10, 100)]
     assert values == sorted(values)
 

@@ -121,7 +121,8 @@ def test_compiled_and_plain_ways_are_the_same(monkeypatch: pytest.MonkeyPatch, p
     for fast in (False, True):
         for module in ("list_schedule", "order_search"):
             monkeypatch.setattr(
-                f"ftplan.planners.recovery_schedule.algorithms.repair.{module}.pays_within", lambda *_, fast=fast: fast
+                f"ftplan.planners.recovery_schedule.algorithms.repair.search.{module}.pays_within",
+                lambda *_, fast=fast: fast,
             )
         found.append(placed())
     assert all(same(a, b) for a, b in zip(*found, strict=True))

@@ -10,8 +10,7 @@ import pytest
 from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
-from ftplan.planners.recovery_schedule.algorithms.repair import clairvoyant as foreseen
-from ftplan.planners.recovery_schedule.algorithms.repair import host_groups
+from ftplan.planners.recovery_schedule.algorithms.repair import clairvoyant, host_groups
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import repair_bound
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
@@ -74,7 +73,7 @@ def test_what_goes_back_catches_up_since_the_incident_began(first_s: float, catc
 
 @pytest.mark.parametrize("seed", range(examples(12)))
 def test_what_is_too_large_to_look_at_in_pairs_is_bounded_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreseen, "MOST_CELLS", 0)
+    monkeypatch.setattr(clairvoyant, "MOST_CELLS", 0)
     asked = random_repair(seed)
     assert bound_of(asked) <= least_loss(at_first(asked)) * (1.0 + 1e-9) + 1e-6
 

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 #: Shares of the time left: for the step-by-step plan, the bounds, the search, the bounds of single steps.
 STEP_BY_STEP, BOUNDS, SEARCH, ALONE = 0.3, 0.3, 0.5, 0.6
-#: Entries of (query, bundle) times steps up to which a proof takes the place of the search.
+#: Entries of (query, element) times steps up to which a proof takes the place of the search.
 FEW_ENTRIES = 1_000
 
 

@@ -17,7 +17,7 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import Ti
 ROUNDS_PER_QUERY = 400
 MOST_ROUNDS = 1_500_000
 CHUNK = 20_000
-#: Steps of bundles and of times that the rounds between two looks may take, about a fifth of a second.
+#: Steps of elements and of times that the rounds between two looks may take, about a fifth of a second.
 CHUNK_WORK = 40_000_000
 #: Queries that a round moves, about.
 MOVED = 36
@@ -69,18 +69,18 @@ def _instance(problem: TimeIndexedKnapsack) -> Instance:
     # a hair below the limit, so that rounding errors of many additions never pass it
     limit = problem.capacity + 0.5 * (problem.limit - problem.capacity)
     return Instance(
-        knapsack.priority, knapsack.weight, knapsack.start, knapsack.member, *knapsack.by_bundle,
+        knapsack.priority, knapsack.weight, knapsack.start, knapsack.member, *knapsack.by_element,
         problem.release, problem.gain, limit, by_density, np.argsort(by_density),
     )  # fmt: skip
 
 
 def _empty(problem: TimeIndexedKnapsack) -> Solution:
-    bundles, steps = problem.knapsack.bundles, problem.steps
+    elements, steps = problem.knapsack.elements, problem.steps
     never = np.full(problem.knapsack.queries, steps, dtype=np.int64)
     return Solution(
         step=never,
-        needed=np.zeros((bundles, steps), dtype=np.int32),
-        first=np.full(bundles, steps, dtype=np.int64),
+        needed=np.zeros((elements, steps), dtype=np.int32),
+        first=np.full(elements, steps, dtype=np.int64),
         slack=np.zeros(steps),
         incumbent=never.copy(),
         value=np.zeros(2),

@@ -19,14 +19,14 @@ NOISE = 0.6
 
 
 class Instance(NamedTuple):
-    """A :class:`time_indexed.TimeIndexedKnapsack` as plain arrays: Q queries, B bundles, K steps."""
+    """A :class:`time_indexed.TimeIndexedKnapsack` as plain arrays: Q queries, B elements, K steps."""
 
     priority: FloatArray  # (Q,)
     weight: FloatArray  # (B,) cores
     start: IntArray  # (Q + 1,)
-    member: IntArray  # (start[Q],) bundles of each query
+    member: IntArray  # (start[Q],) elements of each query
     by_start: IntArray  # (B + 1,)
-    by_query: IntArray  # (by_start[B],) queries of each bundle
+    by_query: IntArray  # (by_start[B],) queries of each element
     release: IntArray  # (Q,)
     gain: FloatArray  # (K + 1,)
     limit: FloatArray  # (K,) cores
@@ -38,7 +38,7 @@ class Solution(NamedTuple):
     """The step of each query, what follows from it, and the incumbent."""
 
     step: IntArray  # (Q,) K for never
-    needed: npt.NDArray[np.int32]  # (B, K) queries of a step that need a bundle
+    needed: npt.NDArray[np.int32]  # (B, K) queries of a step that need an element
     first: IntArray  # (B,) the first step with any, K for none
     slack: FloatArray  # (K,) residual capacity of each step
     incumbent: IntArray  # (Q,) the best steps so far
@@ -91,7 +91,7 @@ def remove(instance: Instance, solution: Solution, q: int) -> None:
 def earliest(instance: Instance, solution: Solution, q: int, extra: FloatArray) -> int:
     """Return the first step by which query q, now out, fits, K for never; *extra*, shape (K + 1,), is room to work in.
 
-    What it adds to the cores in use by step j is the weight of its bundles that are back later than j: the same
+    What it adds to the cores in use by step j is the weight of its elements that are back later than j: the same
     whatever its own step, so the answer follows the last step where that does not fit.
     """
     extra[:] = 0.0
@@ -157,7 +157,7 @@ def near(instance: Instance, q: int, distance: int) -> int:
 def neighbourhood(instance: Instance, solution: Solution, moved: MovedQueries, number: int) -> tuple[int, int]:
     """Draw the queries of a round; return how many are taken out, and how many there are with those looked at.
 
-    Taken out: a random one, and up to a dozen that share a bundle with it or have nearly its density. Looked at: those
+    Taken out: a random one, and up to a dozen that share an element with it or nearly its density. Looked at: those
     of nearly its density that may come earlier than they do.
     """
     start, member = instance.start, instance.member

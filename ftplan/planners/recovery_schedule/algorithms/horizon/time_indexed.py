@@ -57,9 +57,9 @@ def capacity_with_failures(state: StepState, times: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class TimeIndexedKnapsack:
-    """K steps over Q queries and B bundles; what is recovered by one step stays recovered by the later ones.
+    """K steps over Q queries and B elements; what is recovered by one step stays recovered by the later ones.
 
-    A solution gives each query its step, K for never. By step k the bundles of all queries that are whole by then must
+    A solution gives each query its step, K for never. By step k the elements of all queries that are whole by then must
     fit into ``capacity[k]``, all cores so far. A query that is whole from step k on gains ``gain[k]`` seconds before
     the horizon for each unit of priority.
     """
@@ -77,7 +77,7 @@ class TimeIndexedKnapsack:
 
     @property
     def entries(self) -> int:
-        """Number of (query, bundle) pairs."""
+        """Number of (query, element) pairs."""
         return len(self.knapsack.member)
 
     @property
@@ -99,8 +99,8 @@ class TimeIndexedKnapsack:
         return float(self.knapsack.priority.sum()) * (float(self.gain[0]) + self.waits_s) - gained
 
     def first(self, step: IntArray) -> IntArray:
-        """Return the step by which each bundle must be back, K for never, shape (B,)."""
-        first = np.full(self.knapsack.bundles, self.steps, dtype=np.int64)
+        """Return the step by which each element must be back, K for never, shape (B,)."""
+        first = np.full(self.knapsack.elements, self.steps, dtype=np.int64)
         np.minimum.at(first, self.knapsack.member, step[self.knapsack.row])
         return first
 
@@ -114,7 +114,7 @@ class TimeIndexedKnapsack:
         return bool(np.all(self.used(step) <= self.limit) and np.all(step >= self.release))
 
     def completed(self, step: IntArray) -> IntArray:
-        """Return *step* with every query as early as its bundles are back anyway."""
+        """Return *step* with every query as early as its elements are back anyway."""
         first = np.where(self.knapsack.weight > 0.0, self.first(step), 0)
         latest = self.release.copy()
         np.maximum.at(latest, self.knapsack.row, first[self.knapsack.member])

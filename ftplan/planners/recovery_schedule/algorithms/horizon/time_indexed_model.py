@@ -16,9 +16,9 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import Ti
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-#: Entries of (query, bundle) times steps up to which the model is built.
+#: Entries of (query, element) times steps up to which the model is built.
 MOST_ENTRIES = 20_000
-#: Entries of (query, bundle) up to which single steps are solved for their bounds.
+#: Entries of (query, element) up to which single steps are solved for their bounds.
 MOST_ALONE = 5_000
 #: Whole units: of the largest capacity, and of all that can be gained. With 2^36 of the former the presolve of CP-SAT
 #: 9.15 calls plans optimal that are not.
@@ -31,7 +31,7 @@ def solve_time_indexed(
 ) -> tuple[IntArray, float | None, bool]:
     """Return steps at least as good as the incumbent, an upper bound on what can be gained, and whether they are best.
 
-    whole[q, k] ≤ whole[q, k + 1], back[b, k] ≤ back[b, k + 1], whole[q, k] ≤ back[b, k] for each bundle b of query q,
+    whole[q, k] ≤ whole[q, k + 1], back[b, k] ≤ back[b, k + 1], whole[q, k] ≤ back[b, k] for each element b of query q,
     Σ weight[b] back[b, k] ≤ capacity[k]; maximise Σ priority[q] × (gain[k] − gain[k + 1]) × whole[q, k]. Larger
     models than ``MOST_ENTRIES`` are not tried: the bound is None. *most*, shape (K,), is a known bound on the priority
     whole by each step, which tightens the relaxation.

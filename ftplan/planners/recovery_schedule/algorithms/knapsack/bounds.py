@@ -24,7 +24,7 @@ RAISED = 1e-10
 def fractional_bound(knapsack: SetUnionKnapsack) -> float:
     """Return an upper bound on the summed priority of any choice that fits.
 
-    Queries that share the weight of each bundle evenly pay together at most what their union costs. So a choice that
+    Queries that share the weight of each element evenly pay together at most what their union costs. So a choice that
     fits also fits a knapsack without sharing, whose fractional optimum (densest first, the last one in part:
     [Dantzig1957]) is the bound. Queries that do not fit alone are left out, also when sharing is counted. At most the
     sum of their priorities; exact when all of them fit together. O(entries + Q log Q).
@@ -89,8 +89,8 @@ def best_price(knapsack: SetUnionKnapsack, budget: Budget, first: float | None =
     """
     below, above = np.zeros(knapsack.queries, np.bool_), np.ones(knapsack.queries, np.bool_)
     bound = fractional_bound(knapsack)
-    queries, bundles = np.full(knapsack.queries, bound), np.full(knapsack.bundles, bound)
-    dual = LagrangianBound(Bounds(bound, queries, queries, bundles, bundles), below, above)
+    queries, elements = np.full(knapsack.queries, bound), np.full(knapsack.elements, bound)
+    dual = LagrangianBound(Bounds(bound, queries, queries, elements, elements), below, above)
     for _ in range(budget.passes(MOST_CUTS)):
         if budget.over():
             break

@@ -1,7 +1,7 @@
-"""Branch and bound on shared bundles: each node is paid or barred bundles, bounded by the best price on the capacity.
+"""Branch and bound on shared elements: each node is paid or barred elements, bounded by the best price on the capacity.
 
-The linear relaxation of a set-union knapsack is weak where a few bundles are shared by many queries: a query pays
-for a part of each. To decide such a bundle moves the bound quickly ([Land1960], with the Lagrangian bound of
+The linear relaxation of a set-union knapsack is weak where a few elements are shared by many queries: a query pays
+for a part of each. To decide such an element moves the bound quickly ([Land1960], with the Lagrangian bound of
 [Geoffrion1974] and strong branching, [Applegate1995]).
 """
 
@@ -21,7 +21,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUn
 from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import select_projects
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, propagate
 
-#: Bundles whose both sides are bounded before one is chosen.
+#: Elements whose both sides are bounded before one is chosen.
 CANDIDATES = 8
 #: Share of a node's queries that must be decided by its bounds to bound it again.
 DECIDED_AGAIN = 0.05
@@ -29,11 +29,11 @@ DECIDED_AGAIN = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Subproblem:
-    """What a node leaves open, and which queries and bundles of the whole knapsack it is."""
+    """What a node leaves open, and which queries and elements of the whole knapsack it is."""
 
     knapsack: SetUnionKnapsack
     queries: IntArray
-    bundles: IntArray
+    elements: IntArray
     fixed: Fixed  # of the whole knapsack, with what follows
     base: float
 
@@ -49,8 +49,8 @@ class Subproblem:
         inside, outside, paid, barred = (x.copy() for x in (fixed.inside, fixed.outside, fixed.paid, fixed.barred))
         inside[self.queries[open_.inside]] = True
         outside[self.queries[open_.outside]] = True
-        paid[self.bundles[open_.paid]] = True
-        barred[self.bundles[open_.barred]] = True
+        paid[self.elements[open_.paid]] = True
+        barred[self.elements[open_.barred]] = True
         return Fixed(inside, outside, paid, barred)
 
 
@@ -73,8 +73,8 @@ def restrict(knapsack: SetUnionKnapsack, fixed: Fixed) -> Subproblem | None:
     known = propagate(knapsack, fixed)
     if known is None:
         return None
-    small, bundles = residual(knapsack, known.open, known.weight, known.capacity)
-    return Subproblem(small, np.flatnonzero(known.open), bundles, known.fixed, knapsack.value(known.fixed.inside))
+    small, elements = residual(knapsack, known.open, known.weight, known.capacity)
+    return Subproblem(small, np.flatnonzero(known.open), elements, known.fixed, knapsack.value(known.fixed.inside))
 
 
 @dataclass
@@ -125,24 +125,24 @@ class Tree:
         heapq.heappush(self.nodes, OpenNode(-most, self.made, replace(rest, fixed=tighter), dual))
 
     def expand(self, node: OpenNode) -> None:
-        """Decide one bundle of a node both ways."""
-        for fixed in _sides(node.rest.fixed, self.branching_bundle(node)):
+        """Decide one element of a node both ways."""
+        for fixed in _sides(node.rest.fixed, self.branching_element(node)):
             self.add(fixed, node.dual.price, node.bound)
 
-    def branching_bundle(self, node: OpenNode) -> int:
-        """Return the bundle of which both sides lose most at the node's price, among those that weigh most."""
+    def branching_element(self, node: OpenNode) -> int:
+        """Return the element of which both sides lose most at the node's price, among those that weigh most."""
         small, dual = node.rest.knapsack, node.dual
         torn = small.covered(dual.above) & ~small.covered(dual.below)
         weight = small.weight * small.sharing * np.where(torn, 1.0, 1e-6)
-        candidates = node.rest.bundles[np.argsort(-weight, kind="stable")[:CANDIDATES]].tolist()
-        return int(max(candidates, key=lambda bundle: self.loss(node, bundle)))
+        candidates = node.rest.elements[np.argsort(-weight, kind="stable")[:CANDIDATES]].tolist()
+        return int(max(candidates, key=lambda element: self.loss(node, element)))
 
-    def loss(self, node: OpenNode, bundle: int) -> float:
+    def loss(self, node: OpenNode, element: int) -> float:
         """Return the product of what the bounds of both sides lose, each by one cut."""
         product = 1.0
         least = 1e-6 * abs(node.bound)
         enough = node.bound - self.value
-        for fixed in _sides(node.rest.fixed, bundle):
+        for fixed in _sides(node.rest.fixed, element):
             rest = restrict(self.knapsack, fixed)
             most = 0.0 if rest is None else rest.base + select_projects(rest.knapsack, node.dual.price)[1].all
             product *= max(least, min(enough, node.bound - most))
@@ -157,7 +157,7 @@ def search_tree(knapsack: SetUnionKnapsack, incumbent: BoolArray, unit: float, b
 
 
 def branch(tree: Tree, budget: Budget) -> None:
-    """Decide bundles in the node with the largest bound, until none is left or the work ends.
+    """Decide elements in the node with the largest bound, until none is left or the work ends.
 
     An iteration of the budget is one node. Same knapsack, incumbent and iterations give the same tree. Exponential in
     the worst case; the tree's bound holds whenever it ends.
@@ -171,8 +171,8 @@ def branch(tree: Tree, budget: Budget) -> None:
             tree.expand(node)
 
 
-def _sides(fixed: Fixed, bundle: int) -> tuple[Fixed, Fixed]:
-    """Return a node without a bundle, and with it."""
+def _sides(fixed: Fixed, element: int) -> tuple[Fixed, Fixed]:
+    """Return a node without an element, and with it."""
     paid, barred = fixed.paid.copy(), fixed.barred.copy()
-    paid[bundle] = barred[bundle] = True
+    paid[element] = barred[element] = True
     return replace(fixed, barred=barred), replace(fixed, paid=paid)

@@ -17,11 +17,11 @@ DROPPED_AT_ONCE = 0.03
 def complete(knapsack: SetUnionKnapsack, chosen: BoolArray, weight: FloatArray, budget: Budget) -> BoolArray:
     """Add the query with the largest priority for its missing *weight* (B,) while one fits; ties by name.
 
-    With each bundle's own weight this is the plain density, with the weight divided by its sharing that of [SuZhouTR].
+    With each element's own weight this is the plain density, with the weight divided by its sharing that of [SuZhouTR].
     Cost O(matrix + added queries × Q).
     """
     covered, chosen = knapsack.covered(chosen), chosen.copy()
-    start, queries = knapsack.by_bundle
+    start, queries = knapsack.by_element
     due = ~covered[knapsack.member]
     cost = np.bincount(knapsack.row, knapsack.weight[knapsack.member] * due, knapsack.queries)
     rated = np.bincount(knapsack.row, weight[knapsack.member] * due, knapsack.queries)
@@ -51,7 +51,7 @@ def trim(knapsack: SetUnionKnapsack, chosen: BoolArray, budget: Budget) -> BoolA
     while not knapsack.fits(chosen):
         entry = chosen[knapsack.row]
         member, row = knapsack.member[entry], knapsack.row[entry]
-        sharing = np.bincount(member, minlength=knapsack.bundles)
+        sharing = np.bincount(member, minlength=knapsack.elements)
         share = np.bincount(row, (knapsack.weight / np.maximum(sharing, 1))[member], knapsack.queries)
         order = np.argsort(np.where(chosen, density.plain(knapsack.priority, share), np.inf), kind="stable")
         freed = np.cumsum(share[order])

@@ -1,4 +1,4 @@
-"""Branch and bound on shared bundles, compiled: what :mod:`branching` does, a hundred times a second and more.
+"""Branch and bound on shared elements, compiled: what :mod:`branching` does, a hundred times a second and more.
 
 For knapsacks that a few nodes do not close: where many queries hang together a little, the linear relaxation is some
 mixture of nearly nothing and nearly everything, and only many decisions lower it ([Land1960], [Geoffrion1974]).
@@ -17,13 +17,11 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack import (
-    residual_flow as toll_flow,
-)
-from ftplan.planners.recovery_schedule.algorithms.knapsack import (
-    residual_nodes as toll_nodes,
+    residual_flow,
+    residual_nodes,
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.knapsack.residual_flow import FlowInstance, FlowState
+from ftplan.planners.recovery_schedule.algorithms.knapsack.residual_flow import ResidualFlow, ResidualFlowInstance
 
 #: Prices of a node at most, and of the first one.
 ROUNDS, FIRST_ROUNDS = 3, 30
@@ -62,10 +60,10 @@ class DeepTree:
     made: int = 0
 
     def __post_init__(self) -> None:
-        queries, bundles = self.knapsack.queries, self.knapsack.bundles
+        queries, elements = self.knapsack.queries, self.knapsack.elements
         self.instance = flow_instance(self.knapsack)
         self.state = no_flow(self.instance)
-        self.outs, self.paids = np.zeros((2, queries), np.bool_), np.zeros((2, bundles), np.bool_)
+        self.outs, self.paids = np.zeros((2, queries), np.bool_), np.zeros((2, elements), np.bool_)
         self.found = np.zeros((2, 2))
         self.value = 0.0
         self.offer(self.queries)
@@ -86,24 +84,24 @@ class DeepTree:
         """Take a better choice that fits."""
         if self.knapsack.fits(queries) and self.knapsack.value(queries) >= self.value:
             self.queries, self.value = queries, self.knapsack.value(queries)
-        self.state.sums[toll_flow.BEST] = self.value
+        self.state.sums[residual_flow.BEST] = self.value
 
     def begin(self) -> None:
         """Make the first node."""
         state = self.state
-        toll_flow.set_price(self.instance, state, self.price)
-        bound = toll_nodes.settle(self.instance, state, self.target, FIRST_ROUNDS)
+        residual_flow.set_price(self.instance, state, self.price)
+        bound = residual_nodes.settle(self.instance, state, self.target, FIRST_ROUNDS)
         self._take_found()
-        first = self._node(bound, state.out, state.paid, float(state.sums[toll_flow.PRICE]))
+        first = self._node(bound, state.out, state.paid, float(state.sums[residual_flow.PRICE]))
         self.nodes += [first] if bound >= self.target else []
 
     def expand(self, node: DeepNode) -> DeepNode | None:
-        """Decide one bundle of a node both ways; return the child at hand if it is to be next: it is not kept yet."""
+        """Decide one element of a node both ways; return the child at hand if it is to be next: it is not kept yet."""
         out = np.unpackbits(node.out, count=self.knapsack.queries).view(np.bool_)
-        paid = np.unpackbits(node.paid, count=self.knapsack.bundles).view(np.bool_)
+        paid = np.unpackbits(node.paid, count=self.knapsack.elements).view(np.bool_)
         outs, paids, found = self.outs, self.paids, self.found
         given = (out, paid, node.price, self.target, ROUNDS)
-        toll_nodes.expand(self.instance, self.state, *given, outs, paids, found)
+        residual_nodes.expand(self.instance, self.state, *given, outs, paids, found)
         self._take_found()
         first, second = (
             self._node(min(float(found[side, 0]), node.bound), outs[side], paids[side], float(found[side, 1]))
@@ -129,7 +127,7 @@ class DeepTree:
 
 
 def deepen(tree: DeepTree, budget: Budget) -> None:
-    """Decide bundles in the node with the largest bound, until none is left or the work ends.
+    """Decide elements in the node with the largest bound, until none is left or the work ends.
 
     An iteration of the budget is one node. Same knapsack, incumbent and iterations give the same tree. Exponential in
     the worst case; the tree's bound holds whenever it ends.
@@ -146,39 +144,39 @@ def deepen(tree: DeepTree, budget: Budget) -> None:
         heapq.heappush(tree.nodes, at_hand)
 
 
-def flow_instance(knapsack: SetUnionKnapsack) -> FlowInstance:
+def flow_instance(knapsack: SetUnionKnapsack) -> ResidualFlowInstance:
     """Return a knapsack as plain arrays."""
-    scale = toll_flow.AMOUNTS / 2.0 ** np.ceil(np.log2(max(float(knapsack.priority.sum()), 1e-200)))
-    return FlowInstance(
+    scale = residual_flow.AMOUNTS / 2.0 ** np.ceil(np.log2(max(float(knapsack.priority.sum()), 1e-200)))
+    return ResidualFlowInstance(
         priority=knapsack.priority,
         weight=knapsack.weight,
         amount=np.ceil(knapsack.priority * scale).astype(np.int64),
         start=knapsack.start.astype(np.int32),
         member=knapsack.member.astype(np.int32),
         row=knapsack.row.astype(np.int32),
-        by_start=knapsack.by_bundle[0].astype(np.int32),
+        by_start=knapsack.by_element[0].astype(np.int32),
         by_entry=np.argsort(knapsack.member, kind="stable").astype(np.int32),
         limit=float(knapsack.limit),
         scale=float(scale),
     )
 
 
-def no_flow(instance: FlowInstance) -> FlowState:
+def no_flow(instance: ResidualFlowInstance) -> ResidualFlow:
     """Return the node in which nothing is decided, at no price."""
-    queries, bundles, entries = len(instance.priority), len(instance.weight), len(instance.member)
-    return FlowState(
+    queries, elements, entries = len(instance.priority), len(instance.weight), len(instance.member)
+    return ResidualFlow(
         flow=np.zeros(entries, dtype=np.int64),
-        profit=instance.amount.copy(),
-        lack=np.zeros(bundles, dtype=np.int64),
-        toll=np.zeros(bundles, dtype=np.int64),
+        excess=instance.amount.copy(),
+        residual=np.zeros(elements, dtype=np.int64),
+        capacity=np.zeros(elements, dtype=np.int64),
         out=np.zeros(queries, dtype=np.bool_),
-        paid=np.zeros(bundles, dtype=np.bool_),
-        level=np.zeros(queries + bundles, dtype=np.int32),
-        current=np.zeros(queries + bundles, dtype=np.int32),
-        queue=np.zeros(queries + bundles + 2, dtype=np.int32),
+        paid=np.zeros(elements, dtype=np.bool_),
+        level=np.zeros(queries + elements, dtype=np.int32),
+        current=np.zeros(queries + elements, dtype=np.int32),
+        queue=np.zeros(queries + elements + 2, dtype=np.int32),
         sums=np.array([0.0, instance.limit, 0.0, 0.0, 0.0]),
         counts=np.zeros(1, dtype=np.int64),
         best=np.zeros(queries, dtype=np.bool_),
         mark=np.zeros(queries, dtype=np.int32),
-        rank=np.zeros(bundles),
+        rank=np.zeros(elements),
     )

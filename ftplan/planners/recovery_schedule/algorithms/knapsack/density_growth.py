@@ -20,7 +20,7 @@ WORN = 1e-4
 
 
 class GrowthInstance(NamedTuple):
-    """A knapsack whose bundles all weigh something, as plain arrays: Q queries, B bundles."""
+    """A knapsack whose elements all weigh something, as plain arrays: Q queries, B elements."""
 
     priority: FloatArray  # (Q,)
     weight: FloatArray  # (B,)
@@ -45,7 +45,7 @@ class Growth(NamedTuple):
 
     cost: FloatArray  # (Q,)
     paid: FloatArray  # (Q,)
-    lacking: IntArray  # (Q,) bundles
+    lacking: IntArray  # (Q,) elements
     covered: BoolArray  # (B,)
     chosen: BoolArray  # (Q,)
     density: FloatArray  # (Q,) rounded
@@ -57,13 +57,13 @@ class Growth(NamedTuple):
 
 
 def growth_instance(knapsack: SetUnionKnapsack) -> GrowthInstance:
-    """Return the arrays of a knapsack whose bundles all weigh something."""
+    """Return the arrays of a knapsack whose elements all weigh something."""
     cost = np.bincount(knapsack.row, knapsack.weight[knapsack.member], knapsack.queries).astype(np.float64)
     leading = rounded.inner
     dense = np.array([leading(x) for x in knapsack.density.tolist()], dtype=np.float64)
     price = np.array([leading(x) for x in cost.tolist()], dtype=np.float64)
     some = np.flatnonzero(np.diff(knapsack.start))
-    by_start, by_query = knapsack.by_bundle
+    by_start, by_query = knapsack.by_element
     return GrowthInstance(
         priority=knapsack.priority.astype(np.float64),
         weight=knapsack.weight.astype(np.float64),
@@ -251,12 +251,12 @@ def grow(
 
     Seed 0 is empty, then come single queries by rank, then pairs. Of equal choices the cheaper wins, then the earlier.
     """
-    queries, bundles = len(instance.priority), len(instance.weight)
+    queries, elements = len(instance.priority), len(instance.weight)
     growth = Growth(
         np.empty(queries),
         np.empty(queries),
         np.empty(queries, dtype=np.int64),
-        np.empty(bundles, dtype=np.bool_),
+        np.empty(elements, dtype=np.bool_),
         np.empty(queries, dtype=np.bool_),
         np.empty(queries),
         np.empty(queries),

@@ -2,7 +2,7 @@
 
 [SuZhouTR], definition 2: maximise the summed priority of whole queries under a capacity; NP-hard (appendix D.1, also
 [Goldschmidt1994]).
-Tasks that stand in exactly the same queries are one *bundle* here, an element of the knapsack: it comes back as a whole
+Tasks that stand in exactly the same queries are one element: a *bundle* that is restored as a whole
 or not at all. Of a step that is partly decided a smaller knapsack is left (:func:`residual`).
 """
 
@@ -23,22 +23,22 @@ from ftplan.planners.recovery_schedule.profit_density import profit_density, sha
 def residual(
     knapsack: SetUnionKnapsack, queries: BoolArray, weight: FloatArray, capacity: float
 ) -> tuple[SetUnionKnapsack, IntArray]:
-    """Return the knapsack of some queries (Q,) for new weights (B,) and capacity, and the bundles that are left.
+    """Return the knapsack of some queries (Q,) for new weights (B,) and capacity, and the elements that are left.
 
-    A bundle of no weight, or of no query that is left, restricts nothing. Linear in the entries.
+    An element of no weight, or of no query that is left, restricts nothing. Linear in the entries.
     """
     entries = queries[knapsack.row] & (weight[knapsack.member] > 0.0)
-    bundles, member = np.unique(knapsack.member[entries], return_inverse=True)
+    elements, member = np.unique(knapsack.member[entries], return_inverse=True)
     row = (np.cumsum(queries) - 1)[knapsack.row[entries]]
     start = group_starts(row, int(queries.sum()))
-    small = SetUnionKnapsack(knapsack.priority[queries], weight[bundles], start, member.astype(np.int64), capacity)
-    return small, bundles
+    small = SetUnionKnapsack(knapsack.priority[queries], weight[elements], start, member.astype(np.int64), capacity)
+    return small, elements
 
 
 def fitting(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
     """Return the queries that fit alone, and the knapsack of only these.
 
-    A query that costs more than the capacity is in no choice, so how often its bundles are shared is counted without
+    A query that costs more than the capacity is in no choice, so how often its elements are shared is counted without
     it.
     """
     alone = np.bincount(knapsack.row, knapsack.weight[knapsack.member], knapsack.queries)
@@ -48,9 +48,9 @@ def fitting(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
 
 @dataclass(frozen=True, eq=False)
 class SetUnionKnapsack:
-    """Q queries over B bundles. Query q needs the bundles ``member[start[q]:start[q + 1]]``, sorted, none twice.
+    """Q queries over B elements. Query q needs the elements ``member[start[q]:start[q + 1]]``, sorted, none twice.
 
-    ``weight`` is in cores and may be 0; a query may need no bundle at all (both are free). ``priority`` is > 0.
+    ``weight`` is in cores and may be 0; a query may need no element at all (both are free). ``priority`` is > 0.
     Queries stand in the order of their names (operator id, index), which ends every tie.
     """
 
@@ -66,8 +66,8 @@ class SetUnionKnapsack:
         return len(self.priority)
 
     @property
-    def bundles(self) -> int:
-        """Number of bundles."""
+    def elements(self) -> int:
+        """Number of elements."""
         return len(self.weight)
 
     @cached_property
@@ -76,18 +76,18 @@ class SetUnionKnapsack:
         return np.repeat(np.arange(self.queries, dtype=np.int64), np.diff(self.start))
 
     @cached_property
-    def by_bundle(self) -> tuple[IntArray, IntArray]:
-        """The transposed matrix: (start, queries); bundle b is needed by ``queries[start[b]:start[b + 1]]``, sorted."""
-        return group_starts(self.member, self.bundles), self.row[np.argsort(self.member, kind="stable")]
+    def by_element(self) -> tuple[IntArray, IntArray]:
+        """The transposed matrix: (start, queries); element b is in ``queries[start[b]:start[b + 1]]``, sorted."""
+        return group_starts(self.member, self.elements), self.row[np.argsort(self.member, kind="stable")]
 
     @cached_property
     def sharing(self) -> IntArray:
-        """How many queries need each bundle, the paper's f, shape (B,)."""
-        return np.diff(self.by_bundle[0])
+        """How many queries need each element, the paper's f, shape (B,)."""
+        return np.diff(self.by_element[0])
 
     @cached_property
     def shared_cost(self) -> FloatArray:
-        """What each query costs when those that need a bundle share its weight evenly, shape (Q,), cores."""
+        """What each query costs when those that need an element share its weight evenly, shape (Q,), cores."""
         return shared_cost(self, self.weight, self.queries)
 
     @cached_property
@@ -101,13 +101,13 @@ class SetUnionKnapsack:
         return self.capacity + ROUNDING * max(1.0, abs(self.capacity))
 
     def covered(self, chosen: BoolArray) -> BoolArray:
-        """Return which bundles a set of queries needs, shape (B,)."""
-        covered = np.zeros(self.bundles, dtype=np.bool_)
+        """Return which elements a set of queries needs, shape (B,)."""
+        covered = np.zeros(self.elements, dtype=np.bool_)
         covered[self.member[chosen[self.row]]] = True
         return covered
 
     def cost(self, chosen: BoolArray) -> float:
-        """Return the cores that a set of queries costs, each bundle counted once."""
+        """Return the cores that a set of queries costs, each element counted once."""
         return float(self.weight[self.covered(chosen)].sum())
 
     def value(self, chosen: BoolArray) -> float:

@@ -40,9 +40,9 @@ def too_large(knapsack: SetUnionKnapsack, budget: Budget) -> bool:
 
 
 def solve(knapsack: SetUnionKnapsack, hint: BoolArray | None, unit: float, seed: int, budget: Budget) -> ProgramResult:
-    """Maximise the priority of x, x_q <= y_b for each bundle of a query, w y <= capacity; x, y Boolean.
+    """Maximise the priority of x, x_q <= y_b for each element of a query, w y <= capacity; x, y Boolean.
 
-    A bundle of one query has no y: its weight stands with x. HiGHS runs in one thread, and so deterministically, for
+    An element of one query has no y: its weight stands with x. HiGHS runs in one thread, and so deterministically, for
     ``budget.iterations`` nodes of its tree. All values are multiples of *unit* (0 where there is none).
     """
     from ortools.math_opt.python import mathopt

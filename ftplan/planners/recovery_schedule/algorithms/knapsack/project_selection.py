@@ -1,6 +1,6 @@
 """The knapsack with a price on each core instead of a capacity: project selection, by one minimum cut [Picard1976].
 
-Source to query with its priority, query to its bundles, bundle to sink with its priced weight; the source's side of a
+Source to query with its priority, query to its elements, element to sink with its priced weight; the source's side of a
 minimum cut is the best set of queries, a maximum closure. Cuts at several prices bound every capacity at once
 (:func:`parametric_selections`).
 """
@@ -61,7 +61,7 @@ def parametric_selections(problem: SetUnionKnapsack, capacities: FloatArray, bud
         if not inside.any() or high.value <= low.value:
             continue
         price = (high.value - low.value) / (high.cost - low.cost)
-        middle = _closure(problem, price)
+        middle = _priced_selection(problem, price)
         chain.append(middle)
         on_line = low.value - price * low.cost
         if middle.value - price * middle.cost > on_line + ROUNDING * max(1.0, abs(on_line)):
@@ -75,12 +75,12 @@ def bounds_by_capacity(chain: list[PricedSelection], capacities: FloatArray) -> 
     return np.asarray(lines.min(axis=0) * (1.0 + NOISE), dtype=np.float64)
 
 
-def _closure(problem: SetUnionKnapsack, price: float) -> PricedSelection:
+def _priced_selection(problem: SetUnionKnapsack, price: float) -> PricedSelection:
     """Return the best set of queries at a price; priorities are rounded up and prices down: no profit is too small."""
     units = UNITS / max(float(problem.priority.sum()), 1e-9)
     profit = np.ceil(problem.priority * units).astype(np.int64)
-    toll = np.minimum(np.floor(price * problem.weight * units), UNITS * 4).astype(np.int64)
-    cut = maximum_closure(problem, profit, toll)
+    cost = np.minimum(np.floor(price * problem.weight * units), UNITS * 4).astype(np.int64)
+    cut = maximum_closure(problem, profit, cost)
     most = int(cut.profit.sum()) / units * (1.0 + NOISE)
     return PricedSelection(price, problem.value(cut.queries), problem.cost(cut.queries), most)
 
@@ -93,7 +93,7 @@ class Bounds(NamedTuple):
     """Upper bounds on the value of choices that fit.
 
     ``all`` holds for every choice, ``if_in[q]`` and ``if_out[q]`` for those with query q and without it,
-    ``if_paid[b]`` and ``if_barred[b]`` for those that pay bundle b and that do not.
+    ``if_paid[b]`` and ``if_barred[b]`` for those that pay element b and that do not.
     """
 
     all: float
@@ -114,26 +114,26 @@ class Bounds(NamedTuple):
 
 
 class ClosureCut(NamedTuple):
-    """A maximum closure, and what a maximum flow leaves of each query's profit and of each bundle's toll."""
+    """A maximum closure, and what a maximum flow leaves of each query's profit and of each element's cost."""
 
     queries: BoolArray  # (Q,)
     profit: IntArray  # (Q,)
-    toll: IntArray  # (B,)
+    unpaid: IntArray  # (B,)
 
 
 def select_projects(knapsack: SetUnionKnapsack, price: float) -> tuple[BoolArray, Bounds]:
     """Return the set of queries of largest value - price × (cost - limit), shape (Q,), and that as an upper bound.
 
     Profits are rounded up and priced weights down to integers, so the bound holds in exact arithmetic. A maximum
-    flow is a way to split each bundle's price among its queries; what a query keeps of its priority, and what a bundle
-    lacks of its price, is lost when it is decided the other way: the bounds under a condition. Cost of one flow.
+    flow splits each element's price among its queries; what a query keeps of its priority, and what is unpaid
+    of an element's price, is lost when it is decided the other way: the bounds under a condition. Cost of one flow.
     """
     scale = 2.0 ** (PROFIT_BITS - 1 - np.ceil(np.log2(max(float(knapsack.priority.sum()), 1e-200))))
     profit = np.ceil(knapsack.priority * scale).astype(np.int64)
     total = int(profit.sum())
     exact = np.minimum(knapsack.weight * price * scale * (1 - 1e-15), float(total))
     cut = maximum_closure(knapsack, profit, np.floor(exact).astype(np.int64))
-    kept, unpaid = cut.profit.astype(np.float64), cut.toll.astype(np.float64)
+    kept, unpaid = cut.profit.astype(np.float64), cut.unpaid.astype(np.float64)
     value = float(kept.sum()) / scale + price * knapsack.limit
     slack = NOISE * (abs(value) + total / scale)
 
@@ -142,26 +142,26 @@ def select_projects(knapsack: SetUnionKnapsack, price: float) -> tuple[BoolArray
 
     row, member = knapsack.row, knapsack.member
     if_in = less(np.bincount(row, unpaid[member], knapsack.queries).astype(np.float64))
-    if_barred = less(np.bincount(member, kept[row], knapsack.bundles).astype(np.float64))
+    if_barred = less(np.bincount(member, kept[row], knapsack.elements).astype(np.float64))
     return cut.queries, Bounds(value + slack, if_in, less(kept), less(unpaid), if_barred)
 
 
-def maximum_closure(knapsack: SetUnionKnapsack, profit: IntArray, toll: IntArray) -> ClosureCut:
-    """Return the set of queries of most profit (Q,) less the tolls (B,) of their bundles; the smallest of equals."""
+def maximum_closure(knapsack: SetUnionKnapsack, profit: IntArray, cost: IntArray) -> ClosureCut:
+    """Return the set of queries of most profit (Q,) less the costs (B,) of their elements; the smallest of equals."""
     from ortools.graph.python import max_flow
 
-    queries, bundles = knapsack.queries, knapsack.bundles
-    source, sink = queries + bundles, queries + bundles + 1
+    queries, elements = knapsack.queries, knapsack.elements
+    source, sink = queries + elements, queries + elements + 1
     flow = max_flow.SimpleMaxFlow()
     every = np.arange(source)
     tail = np.concatenate((np.full(queries, source), knapsack.row, every[queries:]))
-    head = np.concatenate((every[:queries], queries + knapsack.member, np.full(bundles, sink)))
-    capacity = np.concatenate((profit, profit[knapsack.row], toll))
+    head = np.concatenate((every[:queries], queries + knapsack.member, np.full(elements, sink)))
+    capacity = np.concatenate((profit, profit[knapsack.row], cost))
     arcs = flow.add_arcs_with_capacity(tail, head, capacity)
-    flow.add_arc_with_capacity(source, sink, 0)  # both ends exist also where there are no bundles
+    flow.add_arc_with_capacity(source, sink, 0)  # both ends exist also where there are no elements
     if flow.solve(source, sink) != flow.OPTIMAL:
         raise RuntimeError("the maximum flow of a recovery step was not found")
     used = np.asarray(flow.flows(arcs), dtype=np.int64)
     side = np.zeros(sink + 1, dtype=np.bool_)
     side[np.asarray(flow.get_source_side_min_cut(), dtype=np.int64)] = True
-    return ClosureCut(side[:queries], profit - used[:queries], toll - used[len(used) - bundles :])
+    return ClosureCut(side[:queries], profit - used[:queries], cost - used[len(used) - elements :])

@@ -14,7 +14,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUn
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """What is known of every choice that is looked for: queries inside and outside, bundles paid and barred."""
+    """What is known of every choice that is looked for: queries inside and outside, elements paid and barred."""
 
     inside: BoolArray  # (Q,)
     outside: BoolArray  # (Q,)
@@ -24,8 +24,8 @@ class Fixed:
     @staticmethod
     def nothing(knapsack: SetUnionKnapsack) -> Fixed:
         """Return that nothing is known."""
-        queries, bundles = np.zeros(knapsack.queries, np.bool_), np.zeros(knapsack.bundles, np.bool_)
-        return Fixed(queries, queries, bundles, bundles)
+        queries, elements = np.zeros(knapsack.queries, np.bool_), np.zeros(knapsack.elements, np.bool_)
+        return Fixed(queries, queries, elements, elements)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Reduction:
 
 @dataclass(frozen=True, eq=False)
 class Propagated:
-    """What follows from what is fixed: what is fixed by now, what bundles still cost, and the residual capacity."""
+    """What follows from what is fixed: what is fixed by now, what elements still cost, and the residual capacity."""
 
     fixed: Fixed
     weight: FloatArray  # (B,)
@@ -85,8 +85,8 @@ def propagate(knapsack: SetUnionKnapsack, fixed: Fixed) -> Propagated | None:
 def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
     """Return what is left to decide, None where nothing that fits agrees with *fixed*.
 
-    Queries that cost nothing more are taken, those that alone cost more than is left are out; bundles with equal
-    queries are one bundle, and queries with equal bundles one query. The capacity that is left is rounded up by
+    Queries that cost nothing more are taken, those that alone cost more than is left are out; elements with equal
+    queries are one element, and queries with equal elements one query. The capacity that is left is rounded up by
     less than twice ``ROUNDING``: a bound for the reduced knapsack bounds the given one. Cost O(size of the matrix).
     """
     known = propagate(knapsack, fixed)
@@ -101,8 +101,8 @@ def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
 
 
 def _join_queries(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:
-    """Join queries with equal bundles: their priorities add up. Also returns the group of each query."""
-    group = _alike(knapsack.start, knapsack.member)
+    """Join queries with equal elements: their priorities add up. Also returns the group of each query."""
+    group = _equal_rows(knapsack.start, knapsack.member)
     first = np.zeros(knapsack.queries, dtype=np.bool_)
     first[np.unique(group, return_index=True)[1]] = True
     entries = first[knapsack.row]
@@ -113,8 +113,8 @@ def _join_queries(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsac
 
 
 def join_elements(knapsack: SetUnionKnapsack) -> SetUnionKnapsack:
-    """Join bundles with equal queries: their weights add up, the rest keep their order. Each must be needed."""
-    group = _alike(*knapsack.by_bundle)
+    """Join elements with equal queries: their weights add up, the rest keep their order. Each must be needed."""
+    group = _equal_rows(*knapsack.by_element)
     groups = int(group.max(initial=-1)) + 1
     weight = np.bincount(group, knapsack.weight, groups).astype(np.float64)
     row, member = np.divmod(np.unique(knapsack.row * max(groups, 1) + group[knapsack.member]), max(groups, 1))
@@ -122,7 +122,7 @@ def join_elements(knapsack: SetUnionKnapsack) -> SetUnionKnapsack:
     return SetUnionKnapsack(knapsack.priority, weight, start, member, knapsack.capacity)
 
 
-def _alike(start: IntArray, member: IntArray) -> IntArray:
+def _equal_rows(start: IntArray, member: IntArray) -> IntArray:
     """Number the rows of a sparse matrix: equal rows alike, in the order in which they first stand."""
     numbers: dict[bytes, int] = {}
     rows = [member[a:b].tobytes() for a, b in pairwise(start.tolist())]

@@ -1,6 +1,6 @@
-"""Kernels that expand a node: choose a bundle, decide it both ways, find the price, and fix what follows.
+"""Kernels that expand a node: choose an element, decide it both ways, find the price, and fix what follows.
 
-A node is which queries are left out and which bundles are paid; a query of which all bundles are paid is in. Every
+A node is which queries are left out and which elements are paid; a query of which all elements are paid is in. Every
 price bounds every node, so nothing here has to be exact for the bounds to hold.
 """
 
@@ -17,8 +17,8 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.residual_flow import 
     PRICE,
     ROOM,
     VALUE,
-    FlowInstance,
-    FlowState,
+    ResidualFlow,
+    ResidualFlowInstance,
     bound_of,
     go_to,
     leave_out,
@@ -34,7 +34,7 @@ SLACK = 1e-9
 
 
 @in_place
-def offer(instance: FlowInstance, state: FlowState, everything: bool) -> None:
+def offer(instance: ResidualFlowInstance, state: ResidualFlow, everything: bool) -> None:
     """Sum the closure, or all queries that are left; remember it where it fits and is the best yet."""
     queries = len(instance.priority)
     value = 0.0
@@ -59,8 +59,8 @@ def offer(instance: FlowInstance, state: FlowState, everything: bool) -> None:
 
 
 @in_place
-def free_value(instance: FlowInstance, state: FlowState) -> float:
-    """Return the value of the queries of which all bundles are paid."""
+def free_value(instance: ResidualFlowInstance, state: ResidualFlow) -> float:
+    """Return the value of the queries of which all elements are paid."""
     value = 0.0
     for q in range(len(instance.priority)):
         lacking = state.out[q]
@@ -72,27 +72,27 @@ def free_value(instance: FlowInstance, state: FlowState) -> float:
 
 
 @in_place
-def fix(instance: FlowInstance, state: FlowState, bound: float, target: float) -> int:
+def fix(instance: ResidualFlowInstance, state: ResidualFlow, bound: float, target: float) -> int:
     """Decide what each choice of the node with at least the *target* has; return how many were decided.
 
-    A query that comes in despite lacking tolls, or stays out despite a profit, loses that much of the bound; so does
-    a bundle that is not paid despite the profits of its queries.
+    A query that comes in despite residual capacities, or stays out despite an excess, loses that much of the bound; so
+    does an element that is not paid despite the excesses of its queries.
     """
     to_lose = (bound - target) * instance.scale
     decided = 0
     for b in range(len(instance.weight)):
-        profit = np.int64(0)
+        excess = np.int64(0)
         for k in range(instance.by_start[b], instance.by_start[b + 1]):
-            profit += state.profit[instance.row[instance.by_entry[k]]]
-        state.rank[b] = 1.0 if profit > to_lose and not state.paid[b] else 0.0
+            excess += state.excess[instance.row[instance.by_entry[k]]]
+        state.rank[b] = 1.0 if excess > to_lose and not state.paid[b] else 0.0
     for q in range(len(instance.priority)):
-        lack, weight = np.int64(0), 0.0
+        residual, weight = np.int64(0), 0.0
         for e in range(instance.start[q], instance.start[q + 1]):
             b = instance.member[e]
             if not state.paid[b]:
-                lack += state.lack[b]
+                residual += state.residual[b]
                 weight += instance.weight[b]
-        state.mark[q] = not state.out[q] and (lack > to_lose or weight > state.sums[ROOM] * (1.0 + SLACK) + SLACK)
+        state.mark[q] = not state.out[q] and (residual > to_lose or weight > state.sums[ROOM] * (1.0 + SLACK) + SLACK)
     for q in range(len(instance.priority)):
         if state.mark[q]:
             leave_out(instance, state, q)
@@ -105,7 +105,7 @@ def fix(instance: FlowInstance, state: FlowState, bound: float, target: float) -
 
 
 @in_place
-def settle(instance: FlowInstance, state: FlowState, target: float, rounds: int) -> float:
+def settle(instance: ResidualFlowInstance, state: ResidualFlow, target: float, rounds: int) -> float:
     """Look for the best price of a node and fix what follows; return its least bound, NOTHING_FITS for nothing.
 
     The next price is that at which the closures on both sides of the room are worth the same, as in ``best_price``.
@@ -151,8 +151,8 @@ def settle(instance: FlowInstance, state: FlowState, target: float, rounds: int)
 
 
 @in_place
-def bar(instance: FlowInstance, state: FlowState, b: int) -> None:
-    """Leave all queries of a bundle out."""
+def leave_out_element(instance: ResidualFlowInstance, state: ResidualFlow, b: int) -> None:
+    """Leave all queries of an element out."""
     for k in range(instance.by_start[b], instance.by_start[b + 1]):
         q = instance.row[instance.by_entry[k]]
         if not state.out[q]:
@@ -160,8 +160,8 @@ def bar(instance: FlowInstance, state: FlowState, b: int) -> None:
 
 
 @in_place
-def branching_element(instance: FlowInstance, state: FlowState) -> int:
-    """Return the unpaid bundle of most weight times the square of the priority that needs it, -1 for none.
+def branching_element(instance: ResidualFlowInstance, state: ResidualFlow) -> int:
+    """Return the unpaid element of most weight times the square of the priority that needs it, -1 for none.
 
     To try both sides of several took longer than it gained, and their products of losses chose no better (measured).
     """
@@ -179,8 +179,8 @@ def branching_element(instance: FlowInstance, state: FlowState) -> int:
 
 @in_place
 def expand(
-    instance: FlowInstance,
-    state: FlowState,
+    instance: ResidualFlowInstance,
+    state: ResidualFlow,
     out: BoolArray,
     paid: BoolArray,
     price: float,
@@ -190,7 +190,7 @@ def expand(
     paids: BoolArray,
     found: FloatArray,
 ) -> None:
-    """Decide one bundle of a node both ways: *outs* (2, Q), *paids* (2, B), and *found* (2, 2), bound and price.
+    """Decide one element of a node both ways: *outs* (2, Q), *paids* (2, B), and *found* (2, 2), bound and price.
 
     The state is left at the second child, where it is paid. Cost: half a dozen flows, each from a similar one.
     """
@@ -203,7 +203,7 @@ def expand(
         if b < 0:
             continue
         if side == 0:
-            bar(instance, state, b)
+            leave_out_element(instance, state, b)
         else:
             go_to(instance, state, out, paid, price)
             pay(instance, state, b)

@@ -1,7 +1,7 @@
 """Kernels of the tabu search over queries: cover counts and marginal weights, kept from move to move.
 
-A query that is out has a *marginal weight*: the bundles that only it would bring. A query that is in has a *freed
-weight*: the bundles that only it needs. Both follow from how many chosen queries need a bundle, and change only when
+A query that is out has a *marginal weight*: the elements that only it would bring. A query that is in has a *freed
+weight*: the elements that only it needs. Both follow from how many chosen queries need an element, and change only when
 that number passes between 0, 1 and 2: a move near the capacity touches few of them. Weights come in as whole numbers,
 priorities as multiples of a power of two whose sums are exact, so nothing drifts however long the search runs.
 
@@ -25,7 +25,7 @@ Single = npt.NDArray[np.float32]
 
 
 class TabuInstance(NamedTuple):
-    """Q queries over B bundles of positive weight, by rows and by columns; see ``SetUnionKnapsack``."""
+    """Q queries over B elements of positive weight, by rows and by columns; see ``SetUnionKnapsack``."""
 
     priority: FloatArray  # (Q,)
     scaled: Single  # (Q,) the same in scores: the largest is GAIN
@@ -41,9 +41,9 @@ class TabuInstance(NamedTuple):
 class TabuState(NamedTuple):
     """Where the search stands. ``order`` lists the chosen queries first; ``place`` is its inverse."""
 
-    cover: Index  # (B,) chosen queries that need the bundle
+    cover: Index  # (B,) chosen queries that need the element
     owner: Index  # (B,) sum of their numbers: the only one's number where there is one
-    marginal: Whole  # (Q,) weight of the query's bundles that nothing else covers: to pay if out, to free if in
+    marginal: Whole  # (Q,) weight of the query's elements that nothing else covers: to pay if out, to free if in
     gain: Single  # (Q,) priority in scores, CHOSEN_GAIN for chosen queries
     until: Whole  # (Q,) last move of the round at which the query must stay where it is
     order: Whole  # (Q,)
@@ -97,7 +97,7 @@ def trade_places(order: Whole, place: Whole, query: int, position: int) -> None:
 
 @in_place
 def put(instance: TabuInstance, state: TabuState, query: int) -> None:
-    """Choose a query. Cost: its bundles, and the queries of those that were not covered."""
+    """Choose a query. Cost: its elements, and the queries of those that were not covered."""
     trade_places(state.order, state.place, query, state.counts[CHOSEN])
     state.counts[CHOSEN] += 1
     cover, owner, marginal, weight = state.cover, state.owner, state.marginal, instance.weight
@@ -105,16 +105,16 @@ def put(instance: TabuInstance, state: TabuState, query: int) -> None:
     number = np.uint32(query)
     cost = marginal[query]
     for entry in range(instance.start[query], instance.start[query + 1]):
-        bundle = instance.member[entry]
-        covered = cover[bundle]
+        element = instance.member[entry]
+        covered = cover[element]
         if covered == 0:
-            paid = weight[bundle]
-            for other in range(instance.by_start[bundle], instance.by_start[bundle + one]):
+            paid = weight[element]
+            for other in range(instance.by_start[element], instance.by_start[element + one]):
                 marginal[instance.by_query[other]] -= paid
         elif covered == 1:
-            marginal[owner[bundle]] -= weight[bundle]
-        cover[bundle] = covered + one
-        owner[bundle] += number
+            marginal[owner[element]] -= weight[element]
+        cover[element] = covered + one
+        owner[element] += number
     marginal[query] = cost
     state.gain[query] = CHOSEN_GAIN
     state.counts[COST] += cost
@@ -131,16 +131,16 @@ def take(instance: TabuInstance, state: TabuState, query: int) -> None:
     number = np.uint32(query)
     cost = marginal[query]
     for entry in range(instance.start[query], instance.start[query + 1]):
-        bundle = instance.member[entry]
-        covered = cover[bundle]
-        owner[bundle] -= number
+        element = instance.member[entry]
+        covered = cover[element]
+        owner[element] -= number
         if covered == 1:
-            freed = weight[bundle]
-            for other in range(instance.by_start[bundle], instance.by_start[bundle + one]):
+            freed = weight[element]
+            for other in range(instance.by_start[element], instance.by_start[element + one]):
                 marginal[instance.by_query[other]] += freed
         elif covered == 2:
-            marginal[owner[bundle]] += weight[bundle]
-        cover[bundle] = covered - one
+            marginal[owner[element]] += weight[element]
+        cover[element] = covered - one
     marginal[query] = cost
     state.gain[query] = instance.scaled[query]
     state.counts[COST] -= cost

@@ -27,17 +27,17 @@ from ftplan.planners.result import Result
 
 #: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
 #: search before a model and for the model.
-FIRST_BOUND, PLANNED, FEW, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
+FIRST_BOUND, PLANNED, EXHAUSTIVE_SHARE, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
 #: Share of the time for the first bound where the work is bounded: what the clock cuts is not the same in the next run.
 BOUNDED = 0.5
 #: Seconds that the first bound may take of a short time.
 LEAST_BOUND_S = 0.2
 #: Share of the time left for all planning where failures come later: what is hard then is the bound.
-PLANNED_ANEW = 0.4
+PLANNED_AT_FAILURES = 0.4
 #: Share of the time left for a schedule in which running queries give way.
-GIVING_WAY = 0.4
+WITH_PAUSES = 0.4
 #: Shares, where failures come later, of planning at each of them, and of what is left then for trying orders in full.
-ANEW, TRIED = 0.3, 0.6
+AT_FAILURES, TRIED = 0.3, 0.6
 #: Seconds that a placement may take to be carried out, even when the time is over.
 GRACE_S = 0.5
 #: Pairs of a task and a host up to which a repair is planned as a whole.
@@ -105,9 +105,9 @@ def plan_whole_repair(repair: RepairSearch) -> None:
     in_time = not repair.schedules or not repair.budget.over()
     if repair.is_planned and in_time and not repair.reached(repair.worth):
         if repair.problem.may_pause:
-            _let_give_way(repair)
+            _plan_with_pauses(repair)
         if repair.problem.failures:
-            _plan_anew(repair)
+            _plan_at_each_failure(repair)
         else:
             _plan_once(repair)
     if not whole and not repair.reached(repair.worth) and not repair.budget.over():
@@ -137,7 +137,7 @@ def _plan_once(repair: RepairSearch) -> None:
     instance = instance_of(at_failure(problem), repair.options.prefetch)
     solved = _solved(repair, instance, part, repair.options.seed)
     repair.budget.cut |= part.cut
-    made = _carry_out(repair, WholeRepairPolicy(lambda *_: solved.placement, repair.options.prefetch)).answer
+    made = _add_schedule(repair, WholeRepairPolicy(lambda *_: solved.placement, repair.options.prefetch)).answer
     if solved.most is None or made is None or problem.may_pause:
         return
     most = solved.most
@@ -146,10 +146,10 @@ def _plan_once(repair: RepairSearch) -> None:
     repair.bound_by(most)
 
 
-def _let_give_way(repair: RepairSearch) -> None:
+def _plan_with_pauses(repair: RepairSearch) -> None:
     """Plan a schedule in which running queries give way."""
-    part = repair.budget.part(GIVING_WAY)
-    _carry_out(
+    part = repair.budget.part(WITH_PAUSES)
+    _add_schedule(
         repair,
         PausingRepair(
             _planner(repair, part), lambda instance: repair.objective.listed(instance, part), repair.options.prefetch
@@ -157,11 +157,11 @@ def _let_give_way(repair: RepairSearch) -> None:
     )
 
 
-def _plan_anew(repair: RepairSearch) -> None:
+def _plan_at_each_failure(repair: RepairSearch) -> None:
     """Plan at each failure anew, then try orders in full, then plan from the last failure on, with nothing hidden."""
     problem, options, method = repair.problem, repair.options, repair.method
-    whole = repair.budget.part(PLANNED_ANEW)
-    _carry_out(repair, WholeRepairPolicy(_planner(repair, whole.part(ANEW)), options.prefetch))
+    whole = repair.budget.part(PLANNED_AT_FAILURES)
+    _add_schedule(repair, WholeRepairPolicy(_planner(repair, whole.part(AT_FAILURES)), options.prefetch))
     if not (method.search or method.model) or repair.reached(repair.worth):
         return
     start = max(repair.schedules, key=repair.worth_of, default=None)
@@ -174,7 +174,7 @@ def _plan_anew(repair: RepairSearch) -> None:
             repair.schedules.append(found.answer)
             start = found.answer
         last_s = max(event.at_s for event in problem.failures)
-        _carry_out(repair, FollowingPolicy(start, last_s, _planner(repair, whole), options.prefetch))
+        _add_schedule(repair, FollowingPolicy(start, last_s, _planner(repair, whole), options.prefetch))
     repair.budget.cut |= whole.cut
 
 
@@ -192,7 +192,7 @@ def _planner(repair: RepairSearch, budget: Budget) -> RepairSolver:
     return planned
 
 
-def _carry_out(repair: RepairSearch, policy: Policy) -> Result[Schedule]:
+def _add_schedule(repair: RepairSearch, policy: Policy) -> Result[Schedule]:
     """Make a schedule in full."""
     options = replace(repair.options, time_limit_s=repair.budget.left_s + GRACE_S)
     partly = repair.options.objective == "fidelity-time"
@@ -212,7 +212,7 @@ def _solved(repair: RepairSearch, instance: RepairInstance, budget: Budget, seed
     final = not (problem.failures or problem.rolls_back or problem.may_pause)
     if len(instance.task) == 0 or len(instance.host) == 0:
         return Solved(nothing_started(instance))
-    if method.few and (best := objective.few(instance, budget.part(FEW))) is not None:
+    if method.few and (best := objective.few(instance, budget.part(EXHAUSTIVE_SHARE))) is not None:
         return Solved(best, objective.of_placement(instance, best), True)
     solved = Solved(_start(repair, instance, budget))
 

@@ -20,10 +20,12 @@ from ftplan.planners.result import Result
 
 def random_order(state: StepState, budget: Budget, seed: int) -> Decision:
     """Take queries in an order drawn once for *seed*."""
-    return in_order(state, np.random.default_rng(seed).permutation(state.problem.graph.tasks).astype(np.float64))
+    return recover_in_order(
+        state, np.random.default_rng(seed).permutation(state.problem.graph.tasks).astype(np.float64)
+    )
 
 
-def in_order(state: StepState, place: FloatArray) -> Decision:
+def recover_in_order(state: StepState, place: FloatArray) -> Decision:
     """Take queries by their *place*, shape (tasks,), each that still fits; the next is begun with what is left.
 
     Queries in infinite places wait. Cost O(entries + tasks · log tasks).
@@ -56,7 +58,7 @@ def in_order(state: StepState, place: FloatArray) -> Decision:
 
 
 def blocking(state: StepState, budget: Budget, seed: int) -> Decision:
-    """Recover all that is down, or nothing: the blocking approach of [SuZhouTR], section 7; a yardstick, no planner.
+    """Recover all that is down, or nothing: the blocking approach of [SuZhouTR], section 7; a baseline, no planner.
 
     Where the tasks fit in sum but not onto the nodes one by one, the queries that fit go first.
     """
@@ -66,7 +68,7 @@ def blocking(state: StepState, budget: Budget, seed: int) -> Decision:
 
 
 #: Random orders: at most, at least, and how many looks at a query at a step they may take.
-ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 2_000_000
+ORDERS, LEAST_ORDERS, MAX_QUERY_CHECKS = 20, 2, 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,7 @@ class Baselines:
         return ComparedSchedules(
             step_by_step=step_by_step,
             blocking=() if self.blocking is None else (self.blocking.result.answer,),
-            random=tuple(yardstick.result.answer for yardstick in self.random),
+            random=tuple(other.result.answer for other in self.random),
             orders=self.orders,
         )
 
@@ -127,7 +129,7 @@ def orders_wanted(problem: RecoveryProblem, options: RecoveryOptions) -> int:
     if options.iterations == 0:
         return 0
     looks = failed_queries(problem.graph, problem.failed).queries * (1 + len(problem.arrivals) + len(problem.failures))
-    return min(ORDERS, max(LEAST_ORDERS, LOOKS // max(1, looks)))
+    return min(ORDERS, max(LEAST_ORDERS, MAX_QUERY_CHECKS // max(1, looks)))
 
 
 def _made(problem: RecoveryProblem, options: RecoveryOptions, policy: Policy, until_s: float) -> Baseline | None:

@@ -50,7 +50,7 @@ def construct_schedule(
     restored that much.
 
     Steps for which the time does not last recover nothing. With *until_s*, a time of ``budget.now``, the schedule is a
-    yardstick (:class:`StepClock`): either whole by then or not made at all (``no-plan-in-time``).
+    baseline (:class:`StepClock`): either whole by then or not made at all (``no-plan-in-time``).
     """
     points = decision_points(problem)
     clock = StepClock(options, len(points), until_s)
@@ -58,7 +58,7 @@ def construct_schedule(
     left_out = False
     for number, point in enumerate(points):
         late = clock.late()
-        if late and clock.yardstick:
+        if late and clock.baseline:
             break
         construction.apply(point)
         if late and number > 0:
@@ -74,7 +74,7 @@ def construct_schedule(
             construction.add_step(state, decision, point, deadline)
         if decision.note:
             _log.info("step %d: %s", number, decision.note)
-    if clock.yardstick and clock.late():
+    if clock.baseline and clock.late():
         return Result("no-plan-in-time", None, (), reason="the comparison did not end in time")
     clock.budget.cut |= left_out
     result = construction.result(clock.budget.warnings(), left_out, partly)

@@ -40,13 +40,13 @@ LATE_S = 0.3
 class StepClock:
     """The budget of a schedule of some steps.
 
-    With *until_s*, a time of ``budget.now``, the schedule is a yardstick: it is placed without solvers, so that the
+    With *until_s*, a time of ``budget.now``, the schedule is a baseline: it is placed without solvers, so that the
     clock decides nothing of it. No solver places either where the work is bounded to none (``iterations`` 0).
     """
 
     def __init__(self, options: RecoveryOptions, steps: int, until_s: float | None) -> None:
         self.budget = Budget.of(options)
-        self.yardstick = until_s is not None
+        self.baseline = until_s is not None
         self._steps = steps
         self._latest_s = self.budget.started + self.budget.time_limit_s + LATE_S if until_s is None else until_s
         self._late = False
@@ -66,7 +66,7 @@ class StepClock:
     @contextmanager
     def placing(self, step: int) -> Iterator[Deadline]:
         """Give the placement of a step its share; solvers that take all of it count as cut by the clock."""
-        if self.yardstick:
+        if self.baseline:
             yield Deadline(0.0, self._latest_s)
             return
         if self.budget.iterations == 0:

@@ -21,7 +21,7 @@ from ftplan.planners.recovery_schedule.problem import ArrivalEvent, RecoveryProb
 from ftplan.planners.recovery_schedule.schedule import Pause, Restore
 
 
-class Struck(NamedTuple):
+class FailureEffects(NamedTuple):
     """What failures of one time do: tasks that are down now and were not, shape (tasks,), and tasks that go back."""
 
     tasks: BoolArray
@@ -173,7 +173,7 @@ class RepairState:
         """Add a node that has arrived."""
         self.there[host] = True
 
-    def strike(self, events: Iterable[FailureEvent], at_s: float) -> Struck:
+    def strike(self, events: Iterable[FailureEvent], at_s: float) -> FailureEffects:
         """Let failures of one time happen, those of the start too; all that runs goes back where the job rolls back."""
         calm = not self.down.any() and float(self.caught_up.max(initial=0.0)) + self._interval_s <= at_s
         tasks = self._unmet
@@ -181,12 +181,12 @@ class RepairState:
         for event in events:
             tasks = tasks | self.fail(event)
         if not tasks.any():
-            return Struck(tasks, [])
+            return FailureEffects(tasks, [])
         if calm or not self._met:
             self._incident_s = at_s
         self._struck_s, self._met = at_s, True
         rolls_back = self.problem.rolls_back and at_s >= self.problem.rolls_back_from_s
-        return Struck(tasks, self._roll_back(at_s) if rolls_back else [])
+        return FailureEffects(tasks, self._roll_back(at_s) if rolls_back else [])
 
     def _roll_back(self, at_s: float) -> list[Restore]:
         """Send all tasks that run back to the last checkpoint before the incident; they keep node and cores.

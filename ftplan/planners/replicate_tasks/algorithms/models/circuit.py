@@ -20,7 +20,7 @@ from ftplan.planners.replicate_tasks.algorithms.models.tables import Block
 from ftplan.planners.replicate_tasks.fidelity_gains import useful_rows
 
 #: Weights that differ by less than this share are the same: they come from the same rates by different sums.
-ALIKE = 1e-11
+EQUAL = 1e-11
 
 
 @dataclass(slots=True, eq=False)
@@ -110,7 +110,7 @@ class _CircuitBuilder:
         whole = {}
         for i in np.flatnonzero(alike).tolist():
             shares = [vector / vector.sum() for vector in used.get(i, []) if vector.sum() > 0.0]
-            if all(np.allclose(other, shares[0], rtol=ALIKE, atol=0.0) for other in shares[1:]):
+            if all(np.allclose(other, shares[0], rtol=EQUAL, atol=0.0) for other in shares[1:]):
                 tasks = graph.slice_of(i)
                 whole[i] = shares[0] if shares else np.zeros(tasks.stop - tasks.start)
         return whole
@@ -227,7 +227,7 @@ def _find_fed_unlike(graph: TaskGraph, operator_of: IntArray, level: Level, alik
         feeds = spread[here].reshape(count, -1)
         same = (within == within[:1]).all() and by_task.all() and (feeds == feeds[:1]).all()
         weights = weight[here].reshape(count, -1)
-        alike[i] = bool(same) and np.allclose(weights, weights[:1], rtol=ALIKE, atol=0.0)
+        alike[i] = bool(same) and np.allclose(weights, weights[:1], rtol=EQUAL, atol=0.0)
 
 
 class _Slots:

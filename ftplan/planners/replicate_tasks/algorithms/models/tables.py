@@ -16,7 +16,7 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 
 #: Rows of a convolution between two looks at the clock.
-LOOK = 256
+CHECK_EVERY_ROWS = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,7 +173,7 @@ def _combined(
     size = min(limit + 1, len(a) + len(b) - 1)
     values = np.full(size, -np.inf)
     for count, j in enumerate(steps_b[steps_b < size].tolist()):
-        if count % LOOK == 0:
+        if count % CHECK_EVERY_ROWS == 0:
             budget.check()
         end = min(len(a), size - j)
         here = values[j : j + end]

@@ -120,7 +120,7 @@ def _by_gain(room: ReplicaPlacement) -> IntArray:
 #: Growths on one rung that try to do better, times tasks and cases of the topology; and the most of them.
 WORK, TRIES = 50_000, 40
 #: Replicas up to which a solution may also begin with the densest tree through each operator.
-FEW = 8
+MAX_REPLICAS_FOR_STARTS = 8
 
 #: Tasks times growths that try to do better where there are no hosts.
 PLAIN = 100_000
@@ -159,7 +159,7 @@ def climbed_within(
                 steps[:] = track
         if not trees or tries:
             begun.append(first(room.empty()))
-        if trees and tries and max(int(other.replicated.sum()) for other in begun) <= FEW:
+        if trees and tries and max(int(other.replicated.sum()) for other in begun) <= MAX_REPLICAS_FOR_STARTS:
             for price in growth.prices:
                 begun += [growth.grown(start, price) for start in growth.starts(room.empty(), price)]
         grown = trimmed(_best([room, *(other for other in begun if other.within_changes)]))

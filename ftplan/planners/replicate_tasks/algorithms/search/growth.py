@@ -24,7 +24,7 @@ SHARE = 0.01
 #: Trees that one look is good for at least, for each by which it is dearer than usual.
 LEAST = 5
 #: Trees for which one look may find no room, and looks without any that does; trees that are passed over.
-STUCK, LOOKS, PASSED = 200, 20, 200
+STUCK, MAX_ROUNDS, MAX_IGNORED = 200, 20, 200
 #: Tasks of the states whose trees are remembered.
 REMEMBERED = 100_000
 #: What a replica that costs nothing counts as, of the mean of all.
@@ -152,13 +152,13 @@ class TreeGrowth:
         Trees that fit nowhere are *barred*, and so are those that gain nothing in all cases together: where nodes fail
         a replica that moves may lose elsewhere.
         """
-        for _ in range(LOOKS):
+        for _ in range(MAX_ROUNDS):
             priced = self._priced(room, price, cheapest)
             larger, stuck = room.copy(), 0
             taken: list[tuple[int, int]] = []
             most, passed = max(self.least, int(self.share * room.replicated.sum())), 0
             for case, task in self._candidates(room, priced, price).densest():
-                if len(taken) >= most or passed >= PASSED + most or stuck >= STUCK:
+                if len(taken) >= most or passed >= MAX_IGNORED + most or stuck >= STUCK:
                     break
                 if (case, task) in barred:
                     continue

@@ -22,7 +22,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import s
 from ftplan.planners.recovery_schedule.algorithms.repair.pausing import as_if_paused, freed
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure
-from ftplan.planners.recovery_schedule.problem import Host, RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import Host, RecoveryProblem, pauses_are_instant
 
 #: Share of the time for going through all placements.
 EXHAUSTIVE_SHARE = 0.3
@@ -51,9 +51,9 @@ def all_stopped(problem: RecoveryProblem) -> RecoveryProblem:
     """Return a repair without pauses that loses no more than this one with any: a bound of it is one with them.
 
     All that may give way at the start has failed too, and comes back there where it stood as if it had never stopped,
-    elsewhere as it could. The same problem where that is not so (:func:`stops_at_once`).
+    elsewhere as it could. The same problem where that is not so (:func:`pauses_are_instant`).
     """
-    if not problem.may_pause or not stops_at_once(problem):
+    if not problem.may_pause or not pauses_are_instant(problem):
         return problem
     state = at_failure(problem)
     paused = state.may_pause
@@ -79,21 +79,11 @@ def all_stopped(problem: RecoveryProblem) -> RecoveryProblem:
     )
 
 
-def stops_at_once(problem: RecoveryProblem) -> bool:
-    """Return whether tasks only give way at the start, and one that starts where it stood has never stopped.
-
-    Others may give way at later failures, also some that have come back; what goes back to a checkpoint, and whatever
-    takes time to start, is late.
-    """
-    late = problem.delays.detection_s > 0.0 or problem.delays.restart_s > 0.0
-    return not (problem.failures or problem.rolls_back or late)
-
-
 #: Shares of the time that is left: for prices of all times, for single times, and for
 #: sums where restores take time.
-STAIRS, SOLVED, IN_SUMS = 0.4, 0.2, 0.2
+STEP_FUNCTION, SOLVED, AGGREGATED = 0.4, 0.2, 0.2
 #: Tasks up to which hosts are told apart also where nothing is restored.
-FEW = 40
+MOST_TASKS_APART = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,19 +110,19 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     if not repair.epochs or repair.queries.queries == 0:
         none = np.zeros(1)
         return RepairBound(0.0, none, none, none)
-    part = budget.part(STAIRS)
+    part = budget.part(STEP_FUNCTION)
     steps = step_function_bound(repair, part)
     budget.cut |= part.cut
     lost = steps.lost
     restores = bool((repair.far_s > 0.0).any())
-    apart = restores or len(repair.cost) <= FEW  # otherwise more is to be had of the sums
+    apart = restores or len(repair.cost) <= MOST_TASKS_APART  # otherwise more is to be had of the sums
     if budget.iterations == 0:
         return RepairBound(lost + repair.beside, steps.at_s, steps.most, steps.asked)
     if apart:
         part = budget.part(SOLVED)
         steps = single_machine_bounds(repair, steps, part)
         budget.cut |= part.cut
-    part = budget.part(IN_SUMS if restores else 1.0)
+    part = budget.part(AGGREGATED if restores else 1.0)
     lost, steps = aggregated_bound(repair, steps, part)
     budget.cut |= part.cut
     if apart:

@@ -11,7 +11,11 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import StepFunctionBound, sharper, waiting
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import (
+    StepFunctionBound,
+    sharper,
+    waiting_queries,
+)
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair, Epoch
 
 #: Pairs of task and host, and entries of (query, bundle), above which single times are not solved.
@@ -130,7 +134,7 @@ def _whole(repair: ClairvoyantRepair, epoch: Epoch, model: Any, on: dict[int, li
     for j in np.flatnonzero(epoch.needed).tolist():
         of_bundle[int(queries.bundle[j])].append(j)
     whole = []
-    for q in np.flatnonzero(waiting(repair, epoch)).tolist():
+    for q in np.flatnonzero(waiting_queries(repair, epoch)).tolist():
         missing = [j for b in queries.members(q).tolist() for j in of_bundle[b]]
         if all(j in on for j in missing):
             variable = model.new_bool_var("")

@@ -19,7 +19,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection imp
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair, Epoch
 
 #: Times for which prices are sought, and times at which the bound is told where restores take time.
-PRICED, TOLD = 24, 400
+PRICED, MOST_TIMES = 24, 400
 #: Groups of times that are priced apart, each with the queries that can be up by its end.
 GROUPS = 4
 #: Entries of (query, bundle) above which times are not priced apart.
@@ -63,13 +63,13 @@ def step_function_bound(repair: ClairvoyantRepair, budget: Budget) -> StepFuncti
     parts = []
     for k, epoch in enumerate(repair.epochs):
         part = budget.part(1.0 / (len(repair.epochs) - k))
-        parts.append(_epoch_stairs(repair, epoch, part))
+        parts.append(_bound_of_epoch(repair, epoch, part))
         budget.cut |= part.cut
     at_s, most, asked = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return StepFunctionBound(at_s, most, asked, float(repair.epochs[-1].until_s))
 
 
-def waiting(repair: ClairvoyantRepair, epoch: Epoch) -> BoolArray:
+def waiting_queries(repair: ClairvoyantRepair, epoch: Epoch) -> BoolArray:
     """Return which queries need some task back in an epoch, or wait for tasks that went back, shape (Q,)."""
     queries = repair.queries
     needed = np.zeros(queries.bundles, dtype=np.bool_)
@@ -88,8 +88,10 @@ def query_up_s(repair: ClairvoyantRepair, epoch: Epoch) -> FloatArray:
     return up_s
 
 
-def _epoch_stairs(repair: ClairvoyantRepair, epoch: Epoch, budget: Budget) -> tuple[FloatArray, FloatArray, FloatArray]:
-    asked = waiting(repair, epoch)
+def _bound_of_epoch(
+    repair: ClairvoyantRepair, epoch: Epoch, budget: Budget
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    asked = waiting_queries(repair, epoch)
     up_s = query_up_s(repair, epoch)
     wanted = repair.priority[asked]
     total = float(wanted.sum())
@@ -113,13 +115,13 @@ def _epoch_stairs(repair: ClairvoyantRepair, epoch: Epoch, budget: Budget) -> tu
 def _pieces(epoch: Epoch, changes: FloatArray, finely: bool) -> FloatArray:
     """Return the times at which pieces begin: where something changes, and finely in between where lanes fill."""
     changes = np.unique(changes[(changes > epoch.from_s) & (changes < epoch.until_s)])
-    if len(changes) > TOLD:
-        changes = changes[:: -(-len(changes) // TOLD)]
+    if len(changes) > MOST_TIMES:
+        changes = changes[:: -(-len(changes) // MOST_TIMES)]
     times = np.concatenate(([epoch.from_s], changes))
     if not finely:
         return times
     ends = np.append(times[1:], epoch.until_s)
-    step = max(1e-3, (epoch.until_s - epoch.from_s) / TOLD)
+    step = max(1e-3, (epoch.until_s - epoch.from_s) / MOST_TIMES)
     fine = [
         np.linspace(a, b, max(1, int(np.ceil((b - a) / step))), endpoint=False) for a, b in pairwise([*times, ends[-1]])
     ]

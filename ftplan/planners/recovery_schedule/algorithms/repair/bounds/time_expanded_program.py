@@ -13,7 +13,7 @@ from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_highs
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import StepFunctionBound, waiting
+from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import StepFunctionBound, waiting_queries
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch
 from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import HostGroups
 
@@ -186,7 +186,7 @@ class TimeExpandedProgram:
         for j, bundle in enumerate(queries.bundle.tolist()):
             tasks[bundle].append(j)
         members = [[j for b in queries.members(q).tolist() for j in tasks[b]] for q in range(queries.queries)]
-        wait = [waiting(repair, epoch) for epoch in repair.epochs]
+        wait = [waiting_queries(repair, epoch) for epoch in repair.epochs]
         for k, e in enumerate(self._epoch):
             up = defaultdict(list)
             for (j, _), column in self._y[k].items():

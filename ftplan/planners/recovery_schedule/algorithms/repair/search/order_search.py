@@ -35,7 +35,7 @@ CHUNK, CHUNK_WORK = 200, 2_000_000
 #: Temperature at the start and the end, in losses of a mean query.
 HOT, COLD = 0.03, 0.0003
 #: Queries from which on an order in sums is tried first, for a share of the time or so many passes.
-MANY, IN_SUMS, PASSES_IN_SUMS = 100, 0.4, 20
+MANY, AGGREGATED, AGGREGATED_PASSES = 100, 0.4, 20
 
 
 def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
@@ -57,8 +57,8 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
     search = _OrderSearch(repair, seed, value(instance, start), plain=not compiled)
     search.load(start)
     if repair.of_query.shape[1] >= MANY and total > 0:
-        passes = None if budget.iterations is None else PASSES_IN_SUMS  # the same however many follow
-        part = replace(budget.part(IN_SUMS), iterations=passes)
+        passes = None if budget.iterations is None else AGGREGATED_PASSES  # the same however many follow
+        part = replace(budget.part(AGGREGATED), iterations=passes)
         search.try_order(aggregated_order(instance, part, seed))
         budget.cut |= part.cut
     done = idle = 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import in_order
+from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import recover_in_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
@@ -20,7 +20,7 @@ from ftplan.planners.result import Result
 #: Orders that are tried; how many queries change their places from one to the next, at most.
 ORDERS, MOVED = 400, 3
 #: Share of the places behind 1: queries there wait until the last failure is over.
-HELD = 1.0 / 3.0
+KEPT_SHARE = 1.0 / 3.0
 #: Temperature at the start and the end, in what is worth most.
 HOT, COLD = 0.02, 0.0002
 
@@ -35,7 +35,7 @@ def tried_orders(
     """Return a schedule that is worth more than the start, None where none was found.
 
     Simulated annealing over places of queries: each order is carried out with all failures, and none looks ahead to
-    them (:func:`in_order`). No guarantee. ``budget.iterations`` is how many orders are tried.
+    them (:func:`recover_in_order`). No guarantee. ``budget.iterations`` is how many orders are tried.
     """
     rng = np.random.default_rng(options.seed)
     queries = np.unique([downtime.query for downtime in start.downtimes])
@@ -48,7 +48,7 @@ def tried_orders(
         tried = place.copy()
         if done:
             moved = rng.choice(queries, min(int(rng.integers(1, MOVED + 1)), len(queries)), replace=False)
-            tried[moved] = rng.random(len(moved)) / (1.0 - HELD)
+            tried[moved] = rng.random(len(moved)) / (1.0 - KEPT_SHARE)
         made = construct_schedule(problem, replace(plain, time_limit_s=budget.left_s), _by_places(problem, tried))
         value = -math.inf if made.answer is None else worth(made.answer)
         share = max(done / orders, 1.0 - budget.left_s / began if options.iterations is None else 0.0)
@@ -76,6 +76,6 @@ def _by_places(problem: RecoveryProblem, place: FloatArray) -> Policy:
     held = np.where(place > 1.0, np.inf, place)
 
     def decide(state: StepState, budget: Budget, seed: int) -> Decision:
-        return in_order(state, place if state.at_s >= last_s else held)
+        return recover_in_order(state, place if state.at_s >= last_s else held)
 
     return decide
