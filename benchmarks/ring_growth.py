@@ -26,9 +26,8 @@ from ftplan.compiled import called_often
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.exact import exact
 from ftplan.planners.peer_ring.algorithms.least_load import least_load
-from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order
+from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import every_order, some_orders
 from ftplan.planners.peer_ring.algorithms.moves.levels import Wanted, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.pool import some_orders
 from ftplan.planners.peer_ring.algorithms.moves.request import Question
 from ftplan.planners.peer_ring.algorithms.paper import paper
 from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring, virtual_nodes

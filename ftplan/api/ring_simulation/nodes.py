@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.topology import FloatArray
-from ftplan.planners.peer_ring.members import able
+from ftplan.planners.peer_ring.inputs.members import able
 from ftplan.planners.peer_ring.prepare import PreparedRing
 from ftplan.planners.peer_ring.ring import Ring
 

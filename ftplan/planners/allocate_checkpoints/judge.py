@@ -14,7 +14,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.model.violation import Violation
-from ftplan.planners.allocate_checkpoints.assignments import current_assignments, moves, stated_assignments
+from ftplan.planners.allocate_checkpoints.body import current_assignments, moves, stated_assignments
 from ftplan.planners.allocate_checkpoints.metrics import AllocationScore, allocation_score
 from ftplan.planners.allocate_checkpoints.objective import OBJECTIVES
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions

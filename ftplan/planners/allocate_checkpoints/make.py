@@ -23,14 +23,13 @@ from ftplan.planners import registry
 from ftplan.planners.allocate_checkpoints import maintenance as upkeep
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
 from ftplan.planners.allocate_checkpoints.algorithms.maintenance import LEAST_SHARE, UpkeepReport
-from ftplan.planners.allocate_checkpoints.assignments import moves
+from ftplan.planners.allocate_checkpoints.body import moves
 from ftplan.planners.allocate_checkpoints.holdout import FIRST_SHARE, SPLITS, Holdout, Judgement, judge
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective, objective_value
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import require, seen_and_unseen, stated_objective, with_current
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, CheckpointProblem, build
-from ftplan.planners.allocate_checkpoints.summary import summary
-from ftplan.planners.allocate_checkpoints.usable_gain import even_figures, no_gain, nothing_to_count
+from ftplan.planners.allocate_checkpoints.summary import even_figures, no_gain, nothing_to_count, summary
 from ftplan.planners.budget import Budget, now, stopped
 from ftplan.planners.result import Result
 from ftplan.version import __version__

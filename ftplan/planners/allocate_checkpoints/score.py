@@ -16,13 +16,13 @@ from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.planners.allocate_checkpoints.assignments import require_known_nodes, stated_assignments
+from ftplan.planners.allocate_checkpoints.assisted_migrations import migrations
+from ftplan.planners.allocate_checkpoints.body import require_known_nodes, stated_assignments
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import require
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.rebalance.assisted_migrations import migrations
 from ftplan.planners.scenarios import with_scenario_fails
 
 

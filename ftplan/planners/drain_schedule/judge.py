@@ -10,7 +10,7 @@ from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import Violation
-from ftplan.planners.drain_schedule.body_writer import stated, summary
+from ftplan.planners.drain_schedule.body import stated, summary
 from ftplan.planners.drain_schedule.from_plan import asked_of, numbered_moves, numbered_rounds, rounds_of
 from ftplan.planners.drain_schedule.metrics import Rounds, effect
 from ftplan.planners.drain_schedule.prepare import PreparedDrain

@@ -12,7 +12,7 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Explanation
-from ftplan.planners.peer_ring.cuts_instead import PlannedRing, columns_of, cut_rows, shown, verdict
+from ftplan.planners.peer_ring.alternative_tokens import PlannedRing, columns_of, cut_rows, shown, verdict
 from ftplan.planners.peer_ring.explain_nodes import explain_node, explain_zone, share, state_of, usual
 from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
 from ftplan.planners.peer_ring.moves import held_at

@@ -12,7 +12,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.names import Selector
 from ftplan.model.topology import FloatArray
 from ftplan.planners.assessments import Explanation
-from ftplan.planners.peer_ring.cuts_instead import PlannedRing, columns_of, cut_rows, places_of, shown, verdict
+from ftplan.planners.peer_ring.alternative_tokens import PlannedRing, columns_of, cut_rows, places_of, shown, verdict
 from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring

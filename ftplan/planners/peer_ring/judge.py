@@ -22,11 +22,8 @@ from ftplan.planners.judging import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.planners.peer_ring.derived import failure_of, whole_body
 from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
-from ftplan.planners.peer_ring.judge_body import judge_body
-from ftplan.planners.peer_ring.judge_levels import judge_levels
-from ftplan.planners.peer_ring.judge_tokens import judge_nodes, judge_steps, wrong_tokens
+from ftplan.planners.peer_ring.judge_body import judge_body, judge_levels, judge_nodes, judge_steps, wrong_tokens
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.prepare import PreparedRing, capacity_per_core
 from ftplan.planners.peer_ring.problem import RingProblem
@@ -47,7 +44,7 @@ from ftplan.planners.peer_ring.rules import (
     broken,
 )
 from ftplan.planners.peer_ring.steps import steps_of
-from ftplan.planners.peer_ring.summary import figures_in_place, question_summary, summary
+from ftplan.planners.peer_ring.summary import failure_of, figures_in_place, question_summary, summary, whole_body
 
 OBJECTIVE = "largest-load"
 #: The code of each broken rule.

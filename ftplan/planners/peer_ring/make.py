@@ -16,8 +16,7 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget, SearchOptions, of_command
 from ftplan.planners.deployed import recorded
 from ftplan.planners.peer_ring.algorithms.baselines import baselines
-from ftplan.planners.peer_ring.algorithms.moves.front import front
-from ftplan.planners.peer_ring.derived import failure_of, whole_body
+from ftplan.planners.peer_ring.algorithms.moves.from_current import front
 from ftplan.planners.peer_ring.metrics import overloaded
 from ftplan.planners.peer_ring.moves import with_all_copies, worth_moved
 from ftplan.planners.peer_ring.options import PeerRingOptions
@@ -27,10 +26,12 @@ from ftplan.planners.peer_ring.rules import asked_rules, rules
 from ftplan.planners.peer_ring.summary import (
     LEVELS,
     all_proven,
+    failure_of,
     figures_in_place,
     level_values,
     question_summary,
     summary,
+    whole_body,
 )
 from ftplan.planners.peer_ring.takeover.takeover import TakeOver
 from ftplan.planners.result import Result

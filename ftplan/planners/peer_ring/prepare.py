@@ -14,17 +14,14 @@ from ftplan.model.measures.node_load import capacity_of, default_capacity
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray, Topology
-from ftplan.planners.peer_ring.current import RingInPlace, ring_in_place
-from ftplan.planners.peer_ring.deployed import standing
-from ftplan.planners.peer_ring.failing import failing_nodes
-from ftplan.planners.peer_ring.loads import RingLoads, ring_loads
-from ftplan.planners.peer_ring.members import Members, asked_members, check_options, check_replication
+from ftplan.planners.peer_ring.inputs.current import RingInPlace, ring_in_place, standing
+from ftplan.planners.peer_ring.inputs.failures import Chances, failing_nodes
+from ftplan.planners.peer_ring.inputs.loads import RingLoads, measured_queues, ring_loads
+from ftplan.planners.peer_ring.inputs.members import Members, asked_members, check_options, check_replication
+from ftplan.planners.peer_ring.inputs.setting import Power, ring_setting
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.problem import RingProblem, Thresholds
-from ftplan.planners.peer_ring.queues import measured_queues
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.setting import Power, ring_setting
-from ftplan.planners.peer_ring.survival.failure_probabilities import Chances
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,13 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.peer_ring.derived import failure_figures, failure_of
 from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import steps_of
+from ftplan.planners.peer_ring.summary import failure_figures, failure_of
 from ftplan.planners.peer_ring.survival.tolerance import tolerance
 from ftplan.planners.peer_ring.takeover.estimates import estimates
 from ftplan.planners.scenarios import with_scenario_fails

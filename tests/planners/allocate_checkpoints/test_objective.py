@@ -13,7 +13,8 @@ from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.measures.planned_copies import planned_copies
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.planners.allocate_checkpoints.checkpoint_use import usable_at_random, usable_windows
+from ftplan.planners.allocate_checkpoints.assisted_migrations import migrations
+from ftplan.planners.allocate_checkpoints.copy_measures import usable_at_random, usable_windows
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import (
     OBJECTIVES,
@@ -22,7 +23,6 @@ from ftplan.planners.allocate_checkpoints.objective import (
     objective_costs,
     objective_value,
 )
-from ftplan.planners.rebalance.assisted_migrations import migrations
 
 EVERY = [
     CheckpointObjective(name, correlate)  # type: ignore[arg-type]

@@ -15,8 +15,8 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
-from ftplan.planners.drain_schedule.algorithms.allowed import AllowedSets, members
-from ftplan.planners.drain_schedule.algorithms.heaviest import Rows, heaviest
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members
+from ftplan.planners.drain_schedule.algorithms.heaviest_set import Rows, heaviest
 from ftplan.planners.interrupts import SolverStuck, solve_linear, solve_sat
 
 #: The dearest node's price in whole numbers.

@@ -6,9 +6,9 @@ import numpy as np
 
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
-from ftplan.planners.peer_ring.algorithms.cuts.partition import partition, sums_around
 from ftplan.planners.peer_ring.algorithms.orders.windows import fewest_crowded
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of
+from ftplan.planners.peer_ring.algorithms.partition import partition, sums_around
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Kinds of cpu, and positions times kinds, up to which it is looked at what an arc of each can hold at most.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ftplan.planners.budget import Budget, SearchOptions
-from ftplan.planners.peer_ring.algorithms.cuts.partition import ring_of
-from ftplan.planners.peer_ring.algorithms.kept import kept
+from ftplan.planners.peer_ring.algorithms.in_place import kept
 from ftplan.planners.peer_ring.algorithms.least_load import least_load
-from ftplan.planners.peer_ring.algorithms.positions import too_few_positions
+from ftplan.planners.peer_ring.algorithms.outcome import too_few_positions
+from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, Step
 from ftplan.planners.result import Result

@@ -10,8 +10,8 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.arrangements.unequal import Arranged, arranged
 from ftplan.planners.peer_ring.algorithms.bounds import load_bound
-from ftplan.planners.peer_ring.algorithms.cuts.partition import partition
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import zone_order
+from ftplan.planners.peer_ring.algorithms.partition import partition
 from ftplan.planners.peer_ring.problem import RingProblem
 
 

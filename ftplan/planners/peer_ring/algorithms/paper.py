@@ -9,11 +9,9 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import least_violations, load_bound
-from ftplan.planners.peer_ring.algorithms.in_place import at_positions, last_copies_as_asked
-from ftplan.planners.peer_ring.algorithms.kept import kept
+from ftplan.planners.peer_ring.algorithms.in_place import at_positions, kept, last_copies_as_asked
 from ftplan.planners.peer_ring.algorithms.negotiation import as_planned, window_by_window
-from ftplan.planners.peer_ring.algorithms.outcome import ring_result
-from ftplan.planners.peer_ring.algorithms.positions import too_few_positions
+from ftplan.planners.peer_ring.algorithms.outcome import ring_result, too_few_positions
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.changes import positions_of_arcs, scaled_out, without
 from ftplan.planners.peer_ring.metrics import utilisations

@@ -11,8 +11,7 @@ import numpy as np
 from ftplan.model.plan import Warn
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import any_bound
-from ftplan.planners.peer_ring.algorithms.in_place import last_copies_as_asked
-from ftplan.planners.peer_ring.algorithms.kept import kept
+from ftplan.planners.peer_ring.algorithms.in_place import kept, last_copies_as_asked
 from ftplan.planners.peer_ring.algorithms.outcome import ring_result
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.changes import without

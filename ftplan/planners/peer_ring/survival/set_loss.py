@@ -8,14 +8,55 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.measures.loss_probability import union_probability
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.survival.copysets import Copysets
-from ftplan.planners.peer_ring.survival.enumerated_loss import enumerated_loss
-from ftplan.planners.peer_ring.survival.loss import CLOSE, Loss
-from ftplan.planners.peer_ring.survival.sampled_loss import Stratum, sampled_loss
-from ftplan.planners.peer_ring.survival.set_bounds import reduced, union_bounds
-from ftplan.planners.peer_ring.survival.zone_samples import harris, sampled_with_zones
+from ftplan.planners.peer_ring.survival.sampled_loss import Stratum, harris, sampled_loss, sampled_with_zones
+from ftplan.planners.peer_ring.survival.set_bounds import CLOSE, Loss, reduced, union_bounds
 from ftplan.planners.peer_ring.survival.zone_states import ZoneStates, fatal_masks, own_probabilities, zone_states
+
+#: Most nodes whose failures are all looked at.
+MOST = 20
+
+
+def enumerated_loss(problem: RingProblem, sets: IntArray) -> float | None:
+    """Return the probability that all nodes of some row of *sets*, (S, C), are down; None for more than 20 nodes.
+
+    Zones are independent, so that the probability of a set of failed nodes is a product over them. Sums have positive
+    terms only. Cost O(H 2^H).
+    """
+    holders = np.unique(sets)
+    if len(holders) > MOST:
+        return None
+    order = holders[np.argsort(problem.zone[holders], kind="stable")]
+    place = np.zeros(len(problem.nodes), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    fatal = _fatal(np.bitwise_or.reduce(1 << place[sets], axis=1), len(order))
+    chance = np.ones(1)
+    for zone in np.unique(problem.zone[order]).tolist():
+        of_zone = _chances(problem.down[order[problem.zone[order] == zone]], float(problem.zone_down[zone]))
+        chance = (of_zone[:, None] * chance[None, :]).reshape(-1)  # later zones have the higher bits
+    return min(float(chance[fatal].sum()), 1.0)
+
+
+def _chances(down: FloatArray, zone_down: float) -> FloatArray:
+    """Return the probability of each set of failed nodes of one zone, (2^nodes,)."""
+    chance = np.full(1, 1.0 - zone_down)
+    for p in down.tolist():
+        chance = np.concatenate([chance * (1.0 - p), chance * p])
+    chance[-1] += zone_down
+    return chance
+
+
+def _fatal(copysets: IntArray, nodes: int) -> BoolArray:
+    """Return which sets of failed nodes hold one of *copysets*, (2^nodes,): supersets of fatal ones are fatal."""
+    fatal = np.zeros(1 << nodes, dtype=np.bool_)
+    fatal[copysets] = True
+    for k in range(nodes):
+        with_node = fatal.reshape(-1, 2, 1 << k)
+        with_node[:, 1, :] |= with_node[:, 0, :]
+    return fatal
+
 
 #: Most copysets that are branched on, and most zones for that.
 FEW, FEW_ZONES = 600, 12

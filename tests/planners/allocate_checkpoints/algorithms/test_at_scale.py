@@ -14,16 +14,15 @@ from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.memory import VARIABLE
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.any_rules import best_dual
+from ftplan.planners.allocate_checkpoints.algorithms.arrays import needed_bytes
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale import ascend_at_scale
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import scan, with_incumbent
-from ftplan.planners.allocate_checkpoints.algorithms.exact import MANY_PAIRS, exact
-from ftplan.planners.allocate_checkpoints.algorithms.models.exact_at_scale import price_guided
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import best_dual
+from ftplan.planners.allocate_checkpoints.algorithms.exact import MANY_PAIRS, exact, price_guided
 from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import longest_first
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
-from ftplan.planners.allocate_checkpoints.algorithms.rules.memory import needed_bytes
+from ftplan.planners.allocate_checkpoints.algorithms.search.node_repair import repair_in_bulk
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
-from ftplan.planners.allocate_checkpoints.algorithms.search.repair_in_bulk import repair_in_bulk
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, CheckpointProblem, build

@@ -15,14 +15,14 @@ from ftplan.model.plan import Objective
 from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule import packing as moving
-from ftplan.planners.drain_schedule.algorithms.allowed import members
-from ftplan.planners.drain_schedule.algorithms.assignment import edge_cliques
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import members
+from ftplan.planners.drain_schedule.algorithms.assignment_model import edge_cliques
 from ftplan.planners.drain_schedule.algorithms.bounds import least_rounds
 from ftplan.planners.drain_schedule.algorithms.covering import Covering
 from ftplan.planners.drain_schedule.algorithms.first_fit import by_saturation, first_fit, one_by_one
-from ftplan.planners.drain_schedule.algorithms.heaviest import Rows, heaviest
-from ftplan.planners.drain_schedule.algorithms.improvement import fewer, reordered, shorter, total_s
-from ftplan.planners.drain_schedule.algorithms.restartable import restartable
+from ftplan.planners.drain_schedule.algorithms.greedy import fewer, reordered, shorter, total_s
+from ftplan.planners.drain_schedule.algorithms.heaviest_set import Rows, heaviest
+from ftplan.planners.drain_schedule.algorithms.outcome import restartable
 from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.problem import DrainLimits, DrainProblem, MovingRoom
 from ftplan.planners.drain_schedule.rules import ROOM, broken, conflicts

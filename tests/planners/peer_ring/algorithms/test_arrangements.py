@@ -10,8 +10,8 @@ from ftplan.planners.peer_ring.algorithms.arrangements.beam import Beam
 from ftplan.planners.peer_ring.algorithms.arrangements.classes import Classes, repeats
 from ftplan.planners.peer_ring.algorithms.arrangements.every_order import EveryOrder
 from ftplan.planners.peer_ring.algorithms.arrangements.unequal import arranged
-from ftplan.planners.peer_ring.algorithms.cuts.partition import partition, per_cpu, ring_of
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import zone_order
+from ftplan.planners.peer_ring.algorithms.partition import partition, per_cpu, ring_of
 from ftplan.planners.peer_ring.problem import RingProblem
 from tests.effort import examples
 from tests.planners.peer_ring.algorithms.cases import best_ring, ring_problem

@@ -15,11 +15,10 @@ from ftplan.planners.peer_ring.algorithms.exact import exact
 from ftplan.planners.peer_ring.algorithms.least_load import least_load
 from ftplan.planners.peer_ring.algorithms.moves import from_current as module
 from ftplan.planners.peer_ring.algorithms.moves import levels as levels_module
-from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order
+from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import every_order
 from ftplan.planners.peer_ring.algorithms.moves.from_current import from_current
-from ftplan.planners.peer_ring.algorithms.moves.repair import repaired
 from ftplan.planners.peer_ring.algorithms.moves.request import Question
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
+from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, repaired
 from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem

@@ -16,11 +16,10 @@ from ftplan.planners.peer_ring.algorithms.least_load import least_load
 from ftplan.planners.peer_ring.algorithms.moves import arc_bound as bounds
 from ftplan.planners.peer_ring.algorithms.moves import cuts as module
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
+from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import every_order, some_orders
 from ftplan.planners.peer_ring.algorithms.moves.cuts import floor_bytes, least_bytes
-from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order
-from ftplan.planners.peer_ring.algorithms.moves.front import front
+from ftplan.planners.peer_ring.algorithms.moves.from_current import front
 from ftplan.planners.peer_ring.algorithms.moves.levels import Wanted, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.pool import some_orders
 from ftplan.planners.peer_ring.algorithms.moves.request import Question
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem

@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.orders.dealt import dealt, paired, possible, with_excess
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, distinct_in_windows, fewest_crowded
-from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of, zone_order, zones_in_order
+from ftplan.planners.peer_ring.algorithms.orders.zone_order import (
+    dealt,
+    paired,
+    possible,
+    width_of,
+    with_excess,
+    zone_order,
+    zones_in_order,
+)
 from tests.planners.peer_ring.algorithms.cases import ring_problem
 
 SIZES = st.lists(st.integers(1, 12), min_size=1, max_size=6).map(lambda sizes: np.array(sizes))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import Scan, scan
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import Scan, allowed_cost, scan
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import Dual, dual_of, mean_use
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     Blocks,
@@ -19,7 +19,6 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     paid,
     subgradient_ascent,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.models.separate import allowed_cost
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.greedy import regret_greedy
 from ftplan.planners.budget import Budget

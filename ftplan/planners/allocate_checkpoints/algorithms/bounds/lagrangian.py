@@ -3,7 +3,7 @@
 Giving each limit of each node a price y leaves a problem that separates over the units:
 ``L(y) = sum over u of the c cheapest (cost(u,i) + sum_r weight[r,u] y[r,i]) - sum of y * limit``, with the upper limit
 where y > 0 and the lower where y < 0. With failover come prices of first copies, and ``- sum of q * upper``, see
-:mod:`ftplan.planners.allocate_checkpoints.algorithms.bounds.first_copies`. Every L is a bound [Geoffrion1974]; all
+:mod:`ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian`. Every L is a bound [Geoffrion1974]; all
 passes are over whole matrices.
 """
 
@@ -16,8 +16,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import Scan, scan
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.first_copies import ordered_cheapest, paid_by_first
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import Scan, allowed_cost, cheapest, scan
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     Blocks,
     Lagrangian,
@@ -27,9 +26,39 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     paid,
     subgradient_ascent,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.models.separate import allowed_cost
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Failover, Limits
 from ftplan.planners.budget import Budget
+
+
+def ordered_cheapest(
+    cost: FloatArray, extra: FloatArray, domain: IntArray, copies: int
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the cheapest *copies* nodes of different domains with the first of them in front, and their total.
+
+    *cost* (U, N) is infinite where no copy may be; the first copy pays *extra* (U, N) too. The others are the cheapest
+    outside the first one's domain: of the cheapest nodes of all, leave out the one that shares it, or the last. Third
+    comes the total for every first node, shape (U, N). Cost O(U N copies).
+    """
+    if copies == 1:
+        with_first = cost + extra
+        first = with_first.argmin(axis=1)
+        return first[:, None], with_first[np.arange(first.size), first], with_first
+    chosen, total = cheapest(cost, domain, copies)
+    units = np.arange(cost.shape[0])
+    each = np.take_along_axis(cost, chosen, axis=1)
+    left_out = np.full(cost.shape, copies - 1)
+    for k in range(copies - 1):
+        left_out[domain[None, :] == domain[chosen[:, k]][:, None]] = k
+    with_first = cost + extra + total[:, None] - np.take_along_axis(each, left_out, axis=1)
+    first = with_first.argmin(axis=1)
+    others = chosen[np.arange(copies)[None, :] != left_out[units, first][:, None]].reshape(-1, copies - 1)
+    return np.column_stack([first, others]), with_first[units, first], with_first
+
+
+def paid_by_first(failover: Failover, first: FloatArray) -> FloatArray:
+    """Return what the first copy of each unit pays beside the other prices, shape (U, N)."""
+    return np.asarray(failover.load[:, None] * first[failover.loss])
+
 
 #: Steps over all units and nodes, and how many of them where nothing else ends the ascent.
 WHOLE = StepRule(momentum=0.5, patience=12, least_rise=ROUNDING)

@@ -13,11 +13,16 @@ from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import Stretch, find_feasible, least_stretch
-from ftplan.planners.allocate_checkpoints.algorithms.rules.failover import failover_of, loss_name, ratios
 from ftplan.planners.allocate_checkpoints.algorithms.rules.least_balance import UNBOUNDED_BALANCE, least_balance
 from ftplan.planners.allocate_checkpoints.algorithms.rules.least_failover import failover_lower_bound, least_failover
 from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import number, rounded_up
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of, most_copies
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import (
+    failover_of,
+    limits_of,
+    loss_name,
+    most_copies,
+    ratios,
+)
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget
 

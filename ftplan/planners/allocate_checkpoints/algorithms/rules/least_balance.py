@@ -10,7 +10,6 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import SatResult, Stretch, least_stretch
-from ftplan.planners.allocate_checkpoints.algorithms.rules.failover import failover_of, most_takeover
 from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import (
     STEP,
     LeastLimit,
@@ -18,8 +17,14 @@ from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import (
     least_limit,
     longest_first,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, fair_loads, limits_of
-from ftplan.planners.allocate_checkpoints.checkpoint_balance import deviation
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import (
+    Limits,
+    failover_of,
+    fair_loads,
+    limits_of,
+    most_takeover,
+)
+from ftplan.planners.allocate_checkpoints.copy_measures import deviation
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 

@@ -14,7 +14,6 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import
     fits_into,
     least_stretch,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.failover import Failover, failover_of, ratios
 from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import (
     STEP,
     LeastLimit,
@@ -23,7 +22,13 @@ from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import (
     longest_first,
     rounded_up,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import (
+    Failover,
+    Limits,
+    failover_of,
+    limits_of,
+    ratios,
+)
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget
 

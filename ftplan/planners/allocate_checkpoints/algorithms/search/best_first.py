@@ -3,20 +3,154 @@
 from __future__ import annotations
 
 import heapq
+from typing import NamedTuple
 
 import numpy as np
 
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import feasible_moves, move_savings
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import Migration
-from ftplan.planners.allocate_checkpoints.algorithms.search.migration_moves import (
-    PARTNERS,
-    Departure,
-    JointMove,
-    exchange,
-    pull,
-    push,
-    relocate,
-)
+from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.budget import Budget
+
+#: Copies up to which every pair of moves is looked at; above it exchanges with about so many partners.
+PARTNERS = 2000
+#: Pairs of a copy and a node that are looked at at once.
+CELLS = 400_000
+
+
+class JointMove(NamedTuple):
+    """Moves (slot, node) to make together, and what they save for each copy that moves."""
+
+    saving: float
+    moves: tuple[tuple[int, int], ...]
+
+
+class Departure(NamedTuple):
+    """A copy that would be cheaper elsewhere: on ``better`` nodes (N,), open by R1 to R3, by ``saving`` (N,)."""
+
+    slot: int
+    unit: int
+    origin: int
+    better: BoolArray
+    saving: FloatArray
+    least: float
+
+    @staticmethod
+    def of(allocation: WorkingAllocation, slot: int, least: float) -> Departure:
+        """Return the departure of one copy; savings up to *least* are rounding."""
+        saving = move_savings(allocation, slot)
+        better = (saving > least) & allocation.free(np.array([slot]))[0]
+        return Departure(slot, slot // allocation.problem.copies, int(allocation.flat[slot]), better, saving, least)
+
+
+def relocate(migration: Migration, departure: Departure) -> JointMove | None:
+    """Return the best way to go alone, None where there is none. Cost O(N)."""
+    slot, unit, origin, better, saving, _ = departure
+    feasible = feasible_moves(migration.allocation, slot, better)
+    feasible &= migration.affordable((unit, origin, np.arange(better.size)))
+    if not feasible.any():
+        return None
+    node = int(np.where(feasible, saving, -np.inf).argmax())
+    return JointMove(float(saving[node]), ((slot, node),))
+
+
+def push(migration: Migration, departure: Departure) -> JointMove | None:
+    """Return the best way to go to a node from which another copy goes anywhere. Cost O(U c N)."""
+    slot, unit, origin, better, saving, least = departure
+    allocation, limits, used = migration.allocation, migration.allocation.limits, migration.allocation.used
+    p, nodes = allocation.problem, np.arange(better.size)
+    others = _others(allocation, unit, better[allocation.flat])
+    mine, theirs = limits.weight[:, unit], limits.weight[:, allocation.units(others)]
+    at = allocation.flat[others]
+    fits = allocation.within(used[:, at] + mine[:, None] - theirs, at)
+    others, at, theirs = others[fits], at[fits], theirs[:, fits]
+    if not others.size:
+        return None
+    v = allocation.units(others)
+    total = saving[at][:, None] + p.cost[v, at][:, None] - p.cost[v]
+    feasible = allocation.free(others) & (total > 2 * least) & (at[:, None] != nodes[None, :])
+    for r in range(len(limits.names)):
+        room = used[r] + theirs[r][:, None] <= limits.upper[r]
+        back = used[r, origin] - mine[r] + theirs[r]
+        room[:, origin] = (back <= limits.upper[r, origin]) & (back >= limits.lower[r, origin])
+        if mine[r] > 0 and used[r, origin] - mine[r] < limits.lower[r, origin]:
+            room[:, nodes != origin] = False
+        feasible &= room
+    feasible &= migration.affordable((unit, origin, at[:, None]), (v[:, None], at[:, None], nodes[None, :]))
+    if not feasible.any():
+        return None
+    row, node = _largest(total, feasible)
+    return JointMove(float(total[row, node]) / 2, ((slot, int(at[row])), (int(others[row]), node)))
+
+
+def pull(migration: Migration, departure: Departure) -> JointMove | None:
+    """Return the best way to go to a node while another copy takes the place that is left. Cost O(U c N)."""
+    slot, unit, origin, better, saving, least = departure
+    allocation, limits, used = migration.allocation, migration.allocation.limits, migration.allocation.used
+    p, nodes = allocation.problem, np.arange(better.size)
+    others = _others(allocation, unit, allocation.free_at(origin) & (allocation.flat != origin))
+    mine, theirs = limits.weight[:, unit], limits.weight[:, allocation.units(others)]
+    others = others[allocation.within(used[:, [origin]] - mine[:, None] + theirs, origin)]
+    if not others.size:
+        return None
+    v, at = allocation.units(others), allocation.flat[others]
+    total = saving[None, :] + (p.cost[v, at] - p.cost[v, origin])[:, None]
+    enters = np.all(used + mine[:, None] <= limits.upper, axis=0)
+    # A copy that comes from the very node is an exchange, which push has seen.
+    feasible = (better & enters)[None, :] & allocation.may_leave(others)[:, None] & (at[:, None] != nodes[None, :])
+    feasible &= total > 2 * least
+    feasible &= migration.affordable((unit, origin, nodes[None, :]), (v[:, None], at[:, None], origin))
+    if not feasible.any():
+        return None
+    row, node = _largest(total, feasible)
+    return JointMove(float(total[row, node]) / 2, ((slot, node), (int(others[row]), origin)))
+
+
+def exchange(migration: Migration, departure: Departure) -> JointMove | None:
+    """Return the best exchange with a copy on a node that is better for this one.
+
+    Looks at about :data:`PARTNERS` copies, those on its best nodes. Cost O(U c + N).
+    """
+    slot, unit, origin, better, saving, least = departure
+    allocation, p = migration.allocation, migration.allocation.problem
+    others = _partners(allocation.flat, better, saving)
+    others = others[allocation.units(others) != unit]
+    v, at = allocation.units(others), allocation.flat[others]
+    total = saving[at] + p.cost[v, at] - p.cost[v, origin]
+    keep = (total > 2 * least) & (at != origin)
+    others, v, at, total = others[keep], v[keep], at[keep], total[keep]
+    if not others.size:
+        return None
+    feasible = allocation.free_at(origin)[others] & allocation.may_exchange(slot, others)
+    feasible &= migration.affordable((unit, origin, at), (v, at, origin))
+    if not feasible.any():
+        return None
+    best = int(np.where(feasible, total, -np.inf).argmax())
+    return JointMove(float(total[best]) / 2, ((slot, int(at[best])), (int(others[best]), origin)))
+
+
+def _others(allocation: WorkingAllocation, unit: int, wanted: BoolArray) -> IntArray:
+    """Return the *wanted* slots (U c,) of other units, as many as fit into :data:`CELLS`."""
+    others = np.flatnonzero(wanted & (np.arange(wanted.size) // allocation.problem.copies != unit))
+    return others[: max(CELLS // len(allocation.problem.nodes), 1)]
+
+
+def _partners(flat: IntArray, better: BoolArray, saving: FloatArray) -> IntArray:
+    """Return the slots on better nodes, at most about :data:`PARTNERS`: nodes that save most first."""
+    there = np.bincount(flat, minlength=better.size)
+    order = np.argsort(np.where(better, -saving, np.inf), kind="stable")[: int(better.sum())]
+    enough = int(np.searchsorted(np.cumsum(there[order]), PARTNERS)) + 1
+    chosen = np.zeros(better.size, dtype=np.bool_)
+    chosen[order[:enough]] = True
+    return np.flatnonzero(chosen[flat])
+
+
+def _largest(total: FloatArray, feasible: BoolArray) -> tuple[int, int]:
+    """Return row and column of the largest feasible total, the first of equals."""
+    row, column = divmod(int(np.where(feasible, total, -np.inf).argmax()), total.shape[1])
+    return row, column
+
 
 #: Passes over all copies: what one pass finds too full may have room after it.
 PASSES = 50

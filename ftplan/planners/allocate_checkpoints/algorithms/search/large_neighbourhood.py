@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import Dual, priced
-from ftplan.planners.allocate_checkpoints.algorithms.models.branch_and_cut import LEAST_TIME_S, branch_and_cut
+from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import LEAST_TIME_S, branch_and_cut
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.budget import Budget
 

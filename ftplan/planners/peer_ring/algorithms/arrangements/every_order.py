@@ -11,8 +11,8 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.arrangements.classes import Classes, repeats
-from ftplan.planners.peer_ring.algorithms.arrangements.places_kernel import reached, reached_exactly, reaching
-from ftplan.planners.peer_ring.algorithms.cuts.partition import scattered, sums_around
+from ftplan.planners.peer_ring.algorithms.arrangements.every_order_kernel import reached, reached_exactly, reaching
+from ftplan.planners.peer_ring.algorithms.partition import scattered, sums_around
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Entries of a table of choices, and steps in all, up to which every order is looked at.

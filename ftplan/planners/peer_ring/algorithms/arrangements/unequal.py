@@ -13,9 +13,9 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.arrangements.beam import Beam
 from ftplan.planners.peer_ring.algorithms.arrangements.classes import Classes
 from ftplan.planners.peer_ring.algorithms.arrangements.every_order import EveryOrder, Ordered
-from ftplan.planners.peer_ring.algorithms.cuts.partition import Cuts, partition, per_cpu, scattered
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder, width_of
+from ftplan.planners.peer_ring.algorithms.partition import Cuts, partition, per_cpu, scattered
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Arcs times starts up to which cuts of an order are looked for: as many starts as that makes.

@@ -10,10 +10,10 @@ import numpy as np
 from ftplan.model.plan import Infeasible
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.cuts.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.moves.cuts import least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.levels import ANY, Order
 from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.rules import CAPACITY, MOST_BYTES

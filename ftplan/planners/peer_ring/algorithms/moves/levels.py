@@ -11,10 +11,10 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.cuts.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.moves.cuts import MOST_STEPS, floor_bytes, least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.request import Question
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
+from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.ring import Ring
 
 #: Any cuts are wanted, whatever they cost.

@@ -11,8 +11,8 @@ import numpy as np
 from ftplan.compiled import pays_to_compile
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.peer_ring.algorithms.cuts.partition import sums_around
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of
+from ftplan.planners.peer_ring.algorithms.partition import sums_around
 from ftplan.planners.peer_ring.moves import held_at, new_copies
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
