@@ -72,10 +72,10 @@ def checkpoint_balance(
 
 
 #: Numbers compared at once by :func:`usable_copies`: bounds its memory to about 32 MB.
-AT_ONCE = 1 << 25
+MOST_NUMBERS_AT_ONCE = 1 << 25
 #: Comparisons of :func:`usable_windows` made at once, a byte each, so that they stay in a core's cache; and windows
 #: of which a byte can hold the count.
-IN_CACHE = 1 << 19
+MOST_BYTES_IN_CACHE = 1 << 19
 BYTE_WINDOWS = 255
 
 
@@ -94,7 +94,7 @@ def usable_windows(loads: FloatArray, home: IntArray, nodes: NodeLoad) -> FloatA
         windows = np.flatnonzero(overloaded[:, node])
         if not members.size or not windows.size:
             continue
-        step = min(max(1, IN_CACHE // (members.size * hosts)), BYTE_WINDOWS)
+        step = min(max(1, MOST_BYTES_IN_CACHE // (members.size * hosts)), BYTE_WINDOWS)
         count = np.zeros((members.size, hosts))
         for start in range(0, windows.size, step):
             part = windows[start : start + step]
@@ -117,7 +117,7 @@ def usable_copies(loads: FloatArray, home: IntArray, group: IntArray, host: IntA
     """
     usable = np.zeros(group.size)
     room, overloaded = nodes.room, nodes.overloaded
-    step = max(1, AT_ONCE // max(8 * loads.shape[0], 1))
+    step = max(1, MOST_NUMBERS_AT_ONCE // max(8 * loads.shape[0], 1))
     for start in range(0, group.size, step):
         mine, there = group[start : start + step], host[start : start + step]
         fits = (loads[:, mine] <= room[:, there]) & overloaded[:, home[mine]]

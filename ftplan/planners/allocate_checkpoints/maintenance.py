@@ -1,4 +1,4 @@
-"""The checkpoints now in place, and the upkeep of an allocation instead of a fresh one."""
+"""The checkpoints now in place, and the maintenance of an allocation instead of a fresh one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.model.violation import Violation
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
-from ftplan.planners.allocate_checkpoints.algorithms.maintenance import UpkeepReport, upkeep
+from ftplan.planners.allocate_checkpoints.algorithms.maintenance import MaintenanceReport, maintain
 from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import MoveLimits
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
@@ -40,7 +40,7 @@ def require_current(cluster: Cluster) -> None:
         )
 
 
-def keep_up(
+def maintain_current(
     fresh: Result[Allocation],
     allowance: MoveLimits,
     cluster: Cluster,
@@ -48,8 +48,8 @@ def keep_up(
     series: KeyGroupSeries,
     settings: AllocationOptions,
     budget: Budget,
-) -> tuple[Result[Allocation], UpkeepReport | None]:
-    """Return the upkeep of the checkpoints in place towards a fresh result; *budget* is that of the whole command.
+) -> tuple[Result[Allocation], MaintenanceReport | None]:
+    """Return the checkpoints in place moved towards a fresh result; *budget* is that of the whole command.
 
     The checkpoints in place are those of the cluster's placement.
     """
@@ -63,7 +63,7 @@ def keep_up(
         for operator, group in zip(p.operators, p.key_group.tolist(), strict=True)
     ]
     own = Budget(budget.left_s, settings.iterations)
-    result, report = upkeep(fresh, nodes, allowance, settings, own)
+    result, report = maintain(fresh, nodes, allowance, settings, own)
     said = {warning.code for warning in fresh.warnings}
     warnings = require_state(topology, series) if allowance.max_bytes is not None else ()
     warnings += tuple(warning for warning in own.warnings() if warning.code not in said)
@@ -134,10 +134,10 @@ def require_state(topology: Topology, series: KeyGroupSeries) -> tuple[Warn, ...
     return (Warn("STATE_UNKNOWN", f"the state of {unknown} key groups is unknown and counts 0 bytes"),)
 
 
-def upkeep_summary(
-    report: UpkeepReport, allowance: MoveLimits, moves: list[dict[str, Any]] | None, sign: float = 1.0
+def maintenance_summary(
+    report: MaintenanceReport, allowance: MoveLimits, moves: list[dict[str, Any]] | None, sign: float = 1.0
 ) -> dict[str, Any]:
-    """Return what a plan's summary says of upkeep; *sign* turns planners' costs into the objective's values.
+    """Return what a plan's summary says of maintenance; *sign* turns planners' costs into the objective's values.
 
     ``difference`` is what is left above the fresh value, as a part of what a random plan loses against it.
     """

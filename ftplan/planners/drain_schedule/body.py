@@ -1,4 +1,4 @@
-"""What a plan of kind drain-schedule holds."""
+"""What a plan of kind drain-schedule holds: written by :func:`body`, described by :class:`DrainScheduleBody`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def body(problem: DrainProblem, drain: Drain, effects: Sequence[RoundEffect]) ->
             {
                 "round": number,
                 "nodes": [problem.nodes[node] for node in nodes],
-                **stated(problem, nodes, item),
+                **round_statement(problem, nodes, item),
                 "moves": [_move(problem, move) for move in moved],
             }
             for number, (nodes, moved, item) in enumerate(zip(drain.rounds, moves, effects, strict=True))
@@ -32,7 +32,7 @@ def body(problem: DrainProblem, drain: Drain, effects: Sequence[RoundEffect]) ->
     }
 
 
-def stated(problem: DrainProblem, nodes: Sequence[int], item: RoundEffect) -> dict[str, Any]:
+def round_statement(problem: DrainProblem, nodes: Sequence[int], item: RoundEffect) -> dict[str, Any]:
     """Return what a plan states of a round beside its nodes and moves."""
     names = {problem.zone_names[node] for node in nodes}
     return {

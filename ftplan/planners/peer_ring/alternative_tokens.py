@@ -11,13 +11,13 @@ import numpy as np
 from ftplan.model.measures.breach import over
 from ftplan.planners.peer_ring.judge import CODES
 from ftplan.planners.peer_ring.moves import worth_moved
-from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring, written_token
 from ftplan.planners.peer_ring.rules import broken
 from ftplan.planners.peer_ring.steps import event_of
 
 #: Places on each side of a token that are looked at.
-NEAR = 4
+MOST_PLACES_AWAY = 4
 COLUMNS = (
     "token",
     "node",
@@ -46,7 +46,7 @@ class PlannedRing:
     breaks: frozenset[tuple[str, str | None]]
 
     @classmethod
-    def of(cls, problem: RingProblem, ring: Ring, rules: Sequence[str], steps: Sequence[Step]) -> PlannedRing:
+    def of(cls, problem: RingProblem, ring: Ring, rules: Sequence[str], steps: Sequence[RingStep]) -> PlannedRing:
         """Return what follows from a plan once for all."""
         moved = worth_moved(problem, steps)
         breaks = frozenset((breach.rule, breach.where) for breach in broken(problem, ring, moved, rules))
@@ -74,7 +74,7 @@ def places_of(planned: PlannedRing, number: int) -> list[int]:
     )
     down = (here - before) % size or size
     up = (after - here) % size or size
-    return [(here + step) % size for step in range(-min(NEAR, down - 1), min(NEAR, up - 1) + 1)]
+    return [(here + step) % size for step in range(-min(MOST_PLACES_AWAY, down - 1), min(MOST_PLACES_AWAY, up - 1) + 1)]
 
 
 def moved_to(ring: Ring, number: int, token: float) -> Ring:
@@ -85,7 +85,7 @@ def moved_to(ring: Ring, number: int, token: float) -> Ring:
     return Ring(tokens[order], ring.node[order], None if ring.tier is None else ring.tier[order])
 
 
-def cut_rows(planned: PlannedRing, number: int, places: Sequence[int]) -> list[dict[str, Any]]:
+def alternative_rows(planned: PlannedRing, number: int, places: Sequence[int]) -> list[dict[str, Any]]:
     """Return what the ring would be with a token at each of some positions, in order of the circle."""
     problem, ring = planned.problem, planned.ring
     node = int(ring.node[number])
@@ -98,7 +98,7 @@ def cut_rows(planned: PlannedRing, number: int, places: Sequence[int]) -> list[d
         loads, largest = problem.loads(other), problem.largest_load(other)
         moved = planned.moved
         if problem.current is not None and not chosen:
-            moved = worth_moved(problem, [Step(event_of(problem), other)])
+            moved = worth_moved(problem, [RingStep(event_of(problem), other)])
         rule, limit, value = (None, None, None) if chosen else ruled_out(planned, other, largest, moved)
         values = (
             written_token(token),

@@ -1,4 +1,4 @@
-"""What a plan of kind peer-ring holds."""
+"""What a plan of kind peer-ring holds: written by :func:`whole_body`, described by :class:`PeerRingBody`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,36 @@ from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id, Index, NonNegative, RingRange
 from ftplan.planners.peer_ring.moves import CopyMove, RingMove
-from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring, written_token
-from ftplan.planners.peer_ring.steps import Moved, moved_by, steps_listed
+from ftplan.planners.peer_ring.steps import StepMoves, moved_by, steps_listed
+from ftplan.planners.peer_ring.survival.tolerance import tolerance
+from ftplan.planners.peer_ring.takeover.estimates import estimates
+from ftplan.planners.peer_ring.takeover.takeover import TakeOver
 
 
-def body(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dict[str, Any]:
-    """Return what the body of a plan holds before anything fails."""
+def whole_body(problem: RingProblem, ring: Ring, steps: Sequence[RingStep], failure: TakeOver | None) -> dict[str, Any]:
+    """Return the whole body of a plan: the ring, how it becomes so, and what follows from it."""
+    known = {
+        **ring_body(problem, ring, steps),
+        "tolerance": tolerance(problem, ring),
+        "estimates": estimates(problem, ring),
+    }
+    if failure is None:
+        return known
+    last = [StepMoves(len(steps), failure.moves, failure.copies)]
+    return {
+        **known,
+        "moves": known["moves"] + moves_of(problem, last),
+        "copies": known["copies"] + copies_of(problem, last),
+        "takeovers": failure.takeovers,
+        "after_failure": [] if failure.after is None else tokens_of(problem, failure.after),
+        "lost": failure.lost,
+    }
+
+
+def ring_body(problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> dict[str, Any]:
+    """Return the part of the body that is there before anything fails."""
     moved = list(moved_by(problem, steps))
     return {
         "ring": tokens_of(problem, ring),
@@ -46,12 +69,12 @@ def tokens_of(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
     ]
 
 
-def moves_of(problem: RingProblem, moved: Sequence[Moved]) -> list[dict[str, Any]]:
+def moves_of(problem: RingProblem, moved: Sequence[StepMoves]) -> list[dict[str, Any]]:
     """Return the ranges whose owner or copies change, step by step."""
     return [_move(problem, item.step, move) for item in moved for move in item.moves]
 
 
-def copies_of(problem: RingProblem, moved: Sequence[Moved]) -> list[dict[str, Any]]:
+def copies_of(problem: RingProblem, moved: Sequence[StepMoves]) -> list[dict[str, Any]]:
     """Return the copies that travel, step by step."""
     return [_copy(problem, item.step, copy) for item in moved for copy in item.copies]
 

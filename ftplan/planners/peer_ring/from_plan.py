@@ -15,7 +15,7 @@ from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 
 
-def asked_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRing:
+def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRing:
     """Return the question that a plan answers on some inputs; *instead* are options that replace its own.
 
     The ring of a plan made by hand, without options, is of the nodes that it lists, with as many backups as it states.

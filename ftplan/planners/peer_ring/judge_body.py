@@ -14,11 +14,11 @@ from ftplan.model.topology import BoolArray
 from ftplan.model.violation import Violation
 from ftplan.planners.judging import differences, same, shown
 from ftplan.planners.peer_ring.from_plan import entries_of
-from ftplan.planners.peer_ring.inputs.members import able
+from ftplan.planners.peer_ring.inputs.members import eligible_nodes
 from ftplan.planners.peer_ring.prepare import PreparedRing
-from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring, read_tokens
-from ftplan.planners.peer_ring.rules import turned
+from ftplan.planners.peer_ring.rules import same_circle
 from ftplan.planners.peer_ring.steps import same_ring
 from ftplan.planners.peer_ring.summary import LEVELS, all_proven, level_values
 
@@ -44,7 +44,7 @@ def wrong_tokens(plan: Plan, problem: RingProblem) -> Iterator[Violation]:
 
 def judge_nodes(plan: Plan, prepared: PreparedRing, ring: Ring) -> Iterator[Violation]:
     """The nodes of the ring may be on it, and those that have to be are; a plan made by hand may leave some out."""
-    problem, can = prepared.problem, able(prepared.cluster)
+    problem, can = prepared.problem, eligible_nodes(prepared.cluster)
     there = np.zeros(len(problem.nodes), dtype=np.bool_)
     there[ring.nodes] = True
     for name in _named(problem, there & problem.removed):
@@ -79,7 +79,7 @@ def _named(problem: RingProblem, which: BoolArray) -> list[str]:
     return [problem.nodes[node] for node in np.flatnonzero(which).tolist()]
 
 
-def judge_steps(plan: Plan, problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> Iterator[Violation]:
+def judge_steps(plan: Plan, problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> Iterator[Violation]:
     """The steps lead from the ring in place to the one planned, and each is what it says."""
     stated = (plan.plan or {}).get("steps")
     if stated and problem.current is None:
@@ -97,7 +97,7 @@ def judge_steps(plan: Plan, problem: RingProblem, ring: Ring, steps: Sequence[St
         before = step.ring
 
 
-def _fits(step: Step, before: Ring) -> bool:
+def _fits(step: RingStep, before: Ring) -> bool:
     """Return whether what a step says that it is fits what it changes."""
     old, new = set(before.nodes.tolist()), set(step.ring.nodes.tolist())
     if step.event == "scale-out":
@@ -105,11 +105,11 @@ def _fits(step: Step, before: Ring) -> bool:
     if step.event == "scale-in":
         return bool(old - new)
     if step.event == "balance":
-        return turned(before.node, step.ring.node)
+        return same_circle(before.node, step.ring.node)
     return True
 
 
-def judge_levels(plan: Plan, problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> Iterator[Violation]:
+def judge_levels(plan: Plan, problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> Iterator[Violation]:
     """Hold bounds to what they bound, and the status to both. What a level is worth is judged with the summary."""
     listed = plan.summary.get("levels") if plan.summary else None
     stated = dict(listed) if isinstance(listed, Mapping) else {}
@@ -162,7 +162,7 @@ _OF_FIELDS: Mapping[str, str] = {
     "bytes": "WRONG_COST",
 }
 #: How many false statements of a part are named; the others are counted.
-NAMED = 10
+MOST_NAMED_FAULTS = 10
 
 
 def judge_body(plan: Plan, true: Mapping[str, Any]) -> Iterator[Violation]:
@@ -174,10 +174,10 @@ def judge_body(plan: Plan, true: Mapping[str, Any]) -> Iterator[Violation]:
         if name == "ring":
             stated = sorted(stated, key=lambda item: item["token"])
         wrong = list(differences(_without_unsaid(stated), known[name], name))
-        for place, said, is_so in wrong[:NAMED]:
+        for place, said, is_so in wrong[:MOST_NAMED_FAULTS]:
             yield Violation(_code(name, place), _text(place, said, is_so), place)
-        if len(wrong) > NAMED:
-            text = f"{name} states {len(wrong) - NAMED:,} more things that are not so"
+        if len(wrong) > MOST_NAMED_FAULTS:
+            text = f"{name} states {len(wrong) - MOST_NAMED_FAULTS:,} more things that are not so"
             yield Violation(_CODES[name], text, name)
 
 

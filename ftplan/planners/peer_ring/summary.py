@@ -9,36 +9,13 @@ import numpy as np
 
 from ftplan.model.plan import finite
 from ftplan.model.tolerances import NOISE, ROUNDING
-from ftplan.planners.peer_ring.body import body, copies_of, moves_of, tokens_of
 from ftplan.planners.peer_ring.metrics import ledgers, node_figures, overloaded, ring_figures, utilisations
 from ftplan.planners.peer_ring.moves import worth_moved
-from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.steps import Moved, moved_by
+from ftplan.planners.peer_ring.steps import moved_by
 from ftplan.planners.peer_ring.survival.survival import survival
-from ftplan.planners.peer_ring.survival.tolerance import tolerance
-from ftplan.planners.peer_ring.takeover.estimates import estimates
 from ftplan.planners.peer_ring.takeover.takeover import TakeOver, take_over
-
-
-def whole_body(problem: RingProblem, ring: Ring, steps: Sequence[Step], failure: TakeOver | None) -> dict[str, Any]:
-    """Return the whole body of a plan: the ring, how it becomes so, and what follows from it."""
-    known = {
-        **body(problem, ring, steps),
-        "tolerance": tolerance(problem, ring),
-        "estimates": estimates(problem, ring),
-    }
-    if failure is None:
-        return known
-    last = [Moved(len(steps), failure.moves, failure.copies)]
-    return {
-        **known,
-        "moves": known["moves"] + moves_of(problem, last),
-        "copies": known["copies"] + copies_of(problem, last),
-        "takeovers": failure.takeovers,
-        "after_failure": [] if failure.after is None else tokens_of(problem, failure.after),
-        "lost": failure.lost,
-    }
 
 
 def failure_of(problem: RingProblem, ring: Ring) -> TakeOver | None:
@@ -46,7 +23,7 @@ def failure_of(problem: RingProblem, ring: Ring) -> TakeOver | None:
     return take_over(problem, ring) if problem.fails.any() else None
 
 
-def failing(problem: RingProblem, ring: Ring) -> list[str]:
+def failed_nodes(problem: RingProblem, ring: Ring) -> list[str]:
     """Return the nodes that fail and own or hold something, in natural order: of the ring, and of its tier."""
     here = problem.tier.copy()
     here[ring.nodes] = True
@@ -107,7 +84,7 @@ def question_summary(problem: RingProblem, before: dict[str, Any] | None) -> dic
 def summary(
     problem: RingProblem,
     ring: Ring,
-    steps: Sequence[Step],
+    steps: Sequence[RingStep],
     failure: TakeOver | None,
     chance: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
@@ -126,7 +103,7 @@ def summary(
         "ledgers": ledgers(moves, problem.state_known),
         "failure": None
         if failure is None
-        else {"nodes": failing(problem, ring), **failure_figures(problem, ring, failure)},
+        else {"nodes": failed_nodes(problem, ring), **failure_figures(problem, ring, failure)},
     }
 
 
@@ -138,7 +115,7 @@ def figures_in_place(problem: RingProblem) -> dict[str, Any] | None:
     return ring_figures(problem, current, survival(problem, current))
 
 
-def level_values(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dict[str, float | int | None]:
+def level_values(problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> dict[str, float | int | None]:
     """Return what a ring is worth in each level of the objective; bytes are None without a ring in place.
 
     Where no state is known, bytes count key groups.
@@ -150,7 +127,7 @@ def level_values(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dic
     }
 
 
-def proven(value: float | None, bound: float | None) -> bool:
+def is_proven(value: float | None, bound: float | None) -> bool:
     """Return whether a value to be least is as low as its bound; there is nothing to prove where it is None."""
     if value is None:
         return True
@@ -160,5 +137,5 @@ def proven(value: float | None, bound: float | None) -> bool:
 def all_proven(problem: RingProblem, values: dict[str, Any], bounds: dict[str, Any]) -> bool:
     """Return whether every level is proven best, a largest load within ``target_load`` being good enough."""
     target, load = problem.target_load, values["largest_load"]
-    enough = target is not None and proven(load, target)
-    return all(proven(values[name], bounds[name]) or (name == "largest_load" and enough) for name in LEVELS)
+    enough = target is not None and is_proven(load, target)
+    return all(is_proven(values[name], bounds[name]) or (name == "largest_load" and enough) for name in LEVELS)

@@ -12,9 +12,9 @@ from ftplan.reports.answer import Table, cell
 from ftplan.reports.numbers import count, is_number
 
 #: Nodes of a set that a table names.
-LISTED = 6
+MOST_LISTED_NODES = 6
 #: Runs of neighbours that a table names: the shortest ones, and the longest.
-RUNS = 6
+MOST_LISTED_RUNS = 6
 
 
 def findings(plan: Plan) -> list[Table]:
@@ -114,8 +114,8 @@ _SAID = (
 
 
 def _names(names: Sequence[Any]) -> str:
-    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
-    return ", ".join(map(str, names[:LISTED])) + more
+    more = f" and {len(names) - MOST_LISTED_NODES:,} more" if len(names) > MOST_LISTED_NODES else ""
+    return ", ".join(map(str, names[:MOST_LISTED_NODES])) + more
 
 
 def _fatal(known: Mapping[str, Any]) -> list[Table]:
@@ -214,7 +214,7 @@ def _estimates(plan: Plan) -> list[Table]:
     worst = known.get("worst") or {}
     rows += [(text, _worst(name, worst[name])) for name, text in _WORST.items() if worst.get(name)]
     runs = [run for run in known.get("runs") or () if run.get("nodes", 0) > 1]
-    for run in runs if len(runs) <= RUNS else [*runs[: RUNS - 1], runs[-1]]:
+    for run in runs if len(runs) <= MOST_LISTED_RUNS else [*runs[: MOST_LISTED_RUNS - 1], runs[-1]]:
         ready, caught_up = (_or_never(run.get(name)) for name in _TIMES)
         late = f"{ready}, caught up {caught_up} (by {run.get('taker')})"
         rows.append((f"{run['nodes']} neighbours at once: served again, s", late))

@@ -12,7 +12,7 @@ import ftplan
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.planners.peer_ring.diff import RingDifference, diff
-from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
+from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.moves import held_at, moved_bytes
 from ftplan.planners.peer_ring.ring import written_token
 from tests.planners.peer_ring.cases import EVEN, SPARE, job, planned
@@ -52,7 +52,7 @@ def test_key_groups_whose_owner_or_copies_change_are_listed() -> None:
     backups = {(c["operator"], c["key_group"]): (c["from"], c["to"]) for c in found.changes if c["what"] == "backups"}
     assert backups == {("agg", 4): (["n5"], ["n3"]), ("agg", 5): (["n5"], ["n3"]), ("join", 2): (["n5"], ["n3"])}
     # n1 holds nothing of them yet, n3 does: what was measured of the three
-    state = asked_of(THREE, JOB).problem
+    state = question_of(THREE, JOB).problem
     assert found.details["bytes"] == float(state.state[4] + state.state[5])
     assert found.details["key_groups_changed"] == 3
     assert found.details["owners_changed"] == 3
@@ -74,7 +74,7 @@ def test_more_copies_are_a_change() -> None:
     found = between(THREE, hand(("n1", 0.0), ("n3", 1 / 3), ("n5", 2 / 3), replication=2))
     assert {change["what"] for change in found.changes} == {"backups"}
     assert found.details["key_groups_changed"] == 18
-    assert found.details["bytes"] == float(asked_of(THREE, JOB).problem.state.sum())
+    assert found.details["bytes"] == float(question_of(THREE, JOB).problem.state.sum())
 
 
 def test_rings_of_other_operators_cannot_be_compared() -> None:
@@ -107,7 +107,7 @@ def rings(draw: st.DrawFn) -> Plan:
 @given(rings(), rings())
 def test_differences_are_those_of_all_key_groups(before: Plan, after: Plan) -> None:
     found = between(before, after)
-    asked = [asked_of(plan, JOB).problem for plan in (before, after)]
+    asked = [question_of(plan, JOB).problem for plan in (before, after)]
     held = [held_at(problem, ring_of(plan, problem)) for problem, plan in zip(asked, (before, after), strict=True)]
     moved = {(c["operator"], c["key_group"]) for c in found.changes}
     for number, name in enumerate(zip(asked[0].operators, asked[0].key_group.tolist(), strict=True)):

@@ -11,7 +11,7 @@ from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan
 from ftplan.planners.assessments import Explanation
 from ftplan.planners.peer_ring.explain import explain
-from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
+from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import written_token
 from tests.planners.peer_ring.cases import EVEN, SPARE, job, planned
@@ -36,7 +36,7 @@ def by_hand(**options: Any) -> Plan:
 
 
 def question(plan: Plan, problem: ftplan.Problem) -> RingProblem:
-    return asked_of(plan, problem).problem
+    return question_of(plan, problem).problem
 
 
 def test_a_key_group_belongs_to_the_token_before_it(problem: ftplan.Problem) -> None:

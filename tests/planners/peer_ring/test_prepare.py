@@ -11,7 +11,7 @@ import pytest
 import ftplan
 from ftplan.api.plans import verify
 from ftplan.model.plan import Plan
-from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
+from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
 from ftplan.planners.peer_ring.ring import written_token
@@ -165,7 +165,7 @@ def test_more_copies_than_are_in_place_have_to_travel() -> None:
     alone = planned(job())
     assert prepared(job(), current=alone).problem.copies_in_place is None
     twice = planned(job(), "paper", current=alone, remove=[], replication=2)
-    assert asked_of(twice, job()).problem.copies_in_place == 1
+    assert question_of(twice, job()).problem.copies_in_place == 1
     assert [step["event"] for step in (twice.plan or {})["steps"]] == ["re-plan"]
     assert (twice.plan or {})["ring"] != (alone.plan or {})["ring"]  # as to backups
     total = sum(item["state_bytes"] for item in (alone.plan or {})["ring"])
@@ -313,21 +313,21 @@ def test_thresholds_never_overlap() -> None:
 
 
 def test_a_plan_by_hand_is_of_the_nodes_that_it_lists() -> None:
-    made = asked_of(Plan("peer-ring", {"ring": EVEN["plan"]["ring"][:3]}), job())
+    made = question_of(Plan("peer-ring", {"ring": EVEN["plan"]["ring"][:3]}), job())
     assert ids(made, made.problem.members) == ["n1", "n3", "n5"]
     backups = [{**item, "backups": ["n1", "n2"]} for item in EVEN["plan"]["ring"]]
-    assert asked_of(Plan("peer-ring", {"ring": backups}), job()).problem.replication == 2
-    few = asked_of(Plan("peer-ring", {"ring": EVEN["plan"]["ring"][:1]}), job())
+    assert question_of(Plan("peer-ring", {"ring": backups}), job()).problem.replication == 2
+    few = question_of(Plan("peer-ring", {"ring": EVEN["plan"]["ring"][:1]}), job())
     assert few.problem.replication == 1  # too few nodes: whoever judges says so
 
 
 def test_a_plan_is_its_question_again() -> None:
     plan = ftplan.plan("peer-ring", job(), current=EVEN, add=[SPARE], replication=2, iterations=10, time_limit_s=600.0)
-    again = asked_of(plan, job())
+    again = question_of(plan, job())
     made = prepared(job(), current=EVEN, add=[SPARE], replication=2)
     for name in ("members", "added", "load", "capacity", "position"):
         assert getattr(again.problem, name).tolist() == getattr(made.problem, name).tolist()
-    assert asked_of(plan, job(), replication=1).problem.replication == 1
+    assert question_of(plan, job(), replication=1).problem.replication == 1
 
 
 def test_tokens_come_back_from_a_file_as_they_were() -> None:

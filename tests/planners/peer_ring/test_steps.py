@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ftplan.errors import FtplanError
 from ftplan.model.plan import canonical
 from ftplan.planners.peer_ring.moves import moved_bytes, worth_moved
-from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import event_of, moved_by, same_ring, steps_listed, steps_of
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_problem, with_current
@@ -21,7 +21,7 @@ THIRDS = ring_problem([1.0] * 9, [1.0] * 4, "abab", added=[3])
 
 
 @st.composite
-def changes(draw: st.DrawFn) -> tuple[RingProblem, tuple[Step, ...]]:
+def changes(draw: st.DrawFn) -> tuple[RingProblem, tuple[RingStep, ...]]:
     """A ring in place, or none, and some rings after it: of one token a node, of several, with tiers."""
     problem = ring_problem([1.0] * 9, [1.0] * 5, "ababc")
     rings = []
@@ -37,11 +37,11 @@ def changes(draw: st.DrawFn) -> tuple[RingProblem, tuple[Step, ...]]:
         problem = with_current(problem, rings.pop(0))
     else:
         rings = rings[:1]  # nothing comes before the first ring
-    return problem, tuple(Step("re-plan", ring) for ring in rings)
+    return problem, tuple(RingStep("re-plan", ring) for ring in rings)
 
 
 @given(changes())
-def test_steps_read_again_lead_to_the_same_rings(case: tuple[RingProblem, tuple[Step, ...]]) -> None:
+def test_steps_read_again_lead_to_the_same_rings(case: tuple[RingProblem, tuple[RingStep, ...]]) -> None:
     problem, steps = case
     listed = canonical(steps_listed(problem, steps))
     last = steps[-1].ring if steps else problem.current
@@ -66,10 +66,10 @@ def test_a_plan_without_steps_has_one() -> None:
 def test_what_steps_move_is_what_their_ledgers_say() -> None:
     ring, other = even_ring(THIRDS, [0, 1, 2]), even_ring(THIRDS, [0, 1, 2, 3])
     problem = with_current(THIRDS, ring)
-    (moved,) = moved_by(problem, (Step("scale-out", other),))
+    (moved,) = moved_by(problem, (RingStep("scale-out", other),))
     total = sum(move.transfer_bytes + move.rereplicate_bytes for move in moved.moves)
     assert total == sum(copy.bytes for copy in moved.copies) == moved_bytes(problem, ring, other)
-    assert list(moved_by(THIRDS, (Step("re-plan", ring),))) == []
+    assert list(moved_by(THIRDS, (RingStep("re-plan", ring),))) == []
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ class Allocation:
 
     ``copies`` has shape (key groups, copies): node positions, ascending within a row; with a failover limit the copy
     that takes over stands in front of the others. ``rules.balance`` is the Δ in force, ``count``, ``even-count`` or
-    ``none``, never ``auto``. Upkeep with few moves may leave a key group with fewer copies than the problem asks for:
-    -1 stands for none.
+    ``none``, never ``auto``. Maintenance with few moves may leave a key group with fewer copies than the problem asks
+    for: -1 stands for none.
     """
 
     problem: CheckpointProblem

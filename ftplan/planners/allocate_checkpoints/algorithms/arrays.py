@@ -16,22 +16,22 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MB
 
 #: Bytes of one pair of key group and node: its cost, and whether it is allowed.
-PAIR = 9.0
+BYTES_PER_PAIR = 9.0
 #: Bytes of one pair in the neighbourhood search, and the pairs above which it is left out.
-SEARCHED_PAIR = 26.0
-SEARCHED_PAIRS = 50_000_000
+BYTES_PER_SEARCHED_PAIR = 26.0
+MOST_SEARCHED_PAIRS = 50_000_000
 #: Bytes of one load: as it is read, in order of the groups, and standardised.
-LOAD = 24.0
+BYTES_PER_LOAD = 24.0
 #: Bytes of one key group's candidates, and of everything that does not grow.
-GROUP = 2_500.0
-BASE = 0.3 * GB
+BYTES_PER_GROUP = 2_500.0
+BASE_BYTES = 0.3 * GB
 
 
 def needed_bytes(groups: int, nodes: int, windows: int) -> float:
     """Return about how many bytes planning takes at its peak, loaded statistics included."""
     pairs = float(groups) * nodes
-    search = SEARCHED_PAIR * pairs if pairs <= SEARCHED_PAIRS else 0.0
-    return BASE + LOAD * windows * groups + GROUP * groups + PAIR * pairs + search
+    search = BYTES_PER_SEARCHED_PAIR * pairs if pairs <= MOST_SEARCHED_PAIRS else 0.0
+    return BASE_BYTES + BYTES_PER_LOAD * windows * groups + BYTES_PER_GROUP * groups + BYTES_PER_PAIR * pairs + search
 
 
 def require_memory(groups: int, nodes: int, windows: int) -> None:

@@ -39,7 +39,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
         return infeasible(p, rules, blocked, budget)
     most = most_copies(p, even=True)
     rng = np.random.default_rng(options.seed)
-    copies = dealt(p, most, rng)
+    copies = spread_evenly(p, most, rng)
     if copies is None:
         try:
             flow = cheapest_flow(p, rng.random(p.cost.shape), most, budget)
@@ -53,7 +53,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
     return random_plan(allocation(p, copies, rules), options, budget)
 
 
-def dealt(problem: CheckpointProblem, most: FloatArray, rng: np.random.Generator) -> IntArray | None:
+def spread_evenly(problem: CheckpointProblem, most: FloatArray, rng: np.random.Generator) -> IntArray | None:
     """Deal shuffled places to the copies and swap conflicts away; None where a conflict finds no partner.
 
     Places beyond the number of copies stay in the deck as partners.

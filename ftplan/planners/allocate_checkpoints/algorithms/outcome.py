@@ -44,7 +44,7 @@ def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) ->
 
 
 #: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.
-CLOSED = 1e-9
+CLOSED_GAP = 1e-9
 
 
 def outcome(in_force: RulesInForce, answer: Allocation, bound: float | None, budget: Budget) -> Result[Allocation]:
@@ -52,6 +52,6 @@ def outcome(in_force: RulesInForce, answer: Allocation, bound: float | None, bud
     problem, closed = answer.problem, False
     if bound is not None:
         bound = problem.bound_below(answer.value, bound)
-        closed = problem.gap(answer.value, bound) <= CLOSED
+        closed = problem.gap(answer.value, bound) <= CLOSED_GAP
     warnings = problem.warnings + in_force.warnings + budget.warnings()
     return Result("optimal" if closed else "feasible", answer, in_force.rules.names(), bound, warnings=warnings)

@@ -10,16 +10,16 @@ import numpy as np
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.packing import Packing, pack
+from ftplan.planners.drain_schedule.packing import TaskPacking, pack
 from ftplan.planners.drain_schedule.problem import DrainProblem
 from ftplan.planners.drain_schedule.rules import broken, conflicts, kept_fidelity, without_live_replica
 
 #: Largest number of answers that are kept.
-REMEMBERED = 200_000
+MOST_REMEMBERED_SETS = 200_000
 #: Pairs of nodes that are tried together where output fidelity or room is limited: all of them, or none.
-TRIED_PAIRS = {"output": 20_000, "room": 800}
+MOST_TRIED_PAIRS = {"output": 20_000, "room": 800}
 #: Nodes up to whose number what pairs of them lose together is computed.
-PAIRED = 160
+MOST_PAIRED_NODES = 160
 
 
 def members(mask: int) -> Iterator[int]:
@@ -51,7 +51,7 @@ class AllowedSets:
         self.limits_output = limits.min_fidelity is not None and not limits.move
         self.limits_room = limits.move
         self._kept: dict[int, bool] = {}
-        self._packed: dict[int, Packing] = {}
+        self._packed: dict[int, TaskPacking] = {}
         self._forbidden: list[int] = []
         #: Whether a set was taken for forbidden that nobody proved to be.
         self.in_doubt = False
@@ -71,7 +71,7 @@ class AllowedSets:
         if self.limits_room:
             doubtful[:] = True
         first, second = np.nonzero(np.triu(doubtful & ~matrix, 1))
-        if len(first) <= TRIED_PAIRS["room" if self.limits_room else "output"]:
+        if len(first) <= MOST_TRIED_PAIRS["room" if self.limits_room else "output"]:
             for a, b in zip(first.tolist(), second.tolist(), strict=True):
                 if self.budget.over():
                     break
@@ -143,7 +143,7 @@ class AllowedSets:
             known = (not self.limits_output or self._keeps_output(mask)) and (
                 not self.limits_room or self._has_room(mask)
             )
-            if len(self._kept) < REMEMBERED:
+            if len(self._kept) < MOST_REMEMBERED_SETS:
                 self._kept[mask] = known
         return known
 
@@ -170,7 +170,7 @@ class AllowedSets:
 
         Shape (0, 0) where output is not limited, there are too many pairs, or no time is left.
         """
-        if not self.limits_output or self.count > PAIRED:
+        if not self.limits_output or self.count > MOST_PAIRED_NODES:
             return np.zeros((0, 0))
         shared = np.zeros((self.count, self.count))
         for a in range(self.count):
@@ -220,11 +220,11 @@ class AllowedSets:
         self.in_doubt = self.in_doubt or not packing.proven
         return packing.moves is not None
 
-    def packing(self, mask: int) -> Packing:
+    def packing(self, mask: int) -> TaskPacking:
         """Return where the tasks of a set move."""
         if mask not in self._packed:
             answer = pack(self.problem, self.problem.mask(self.numbers(mask)), self.budget)
-            if len(self._packed) >= REMEMBERED:
+            if len(self._packed) >= MOST_REMEMBERED_SETS:
                 return answer
             self._packed[mask] = answer
         return self._packed[mask]

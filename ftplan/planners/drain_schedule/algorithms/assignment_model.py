@@ -7,23 +7,25 @@ from typing import Any, NamedTuple
 
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members
-from ftplan.planners.drain_schedule.algorithms.heaviest_set import Rows
+from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows
 from ftplan.planners.interrupts import solve_sat
 
 #: Rounds of cuts for sets that break output or room.
 MOST_REPAIRS = 300
 #: Units in which rows of real numbers are counted; coefficients are rounded down and limits up, a relaxation.
-UNITS = 1 << 30
+ROW_UNITS = 1 << 30
 
 
-class Assignment(NamedTuple):
+class RoundAssignment(NamedTuple):
     """Rounds that hold all nodes, or None, and then whether it is proven that there are none."""
 
     rounds: list[int] | None
     proven: bool
 
 
-def assigned(sets: AllowedSets, rounds: int, clique: tuple[int, ...], rows: Rows, budget: Budget) -> Assignment:
+def assign_to_rounds(
+    sets: AllowedSets, rounds: int, clique: tuple[int, ...], rows: AllowedSetRows, budget: Budget
+) -> RoundAssignment:
     """Put all nodes into so many rounds, or prove that this cannot be.
 
     ``sum over r of x[i, r] = 1``; cliques of conflicts, zones, numbers and the rows that allowed sets keep in each
@@ -58,24 +60,24 @@ def assigned(sets: AllowedSets, rounds: int, clique: tuple[int, ...], rows: Rows
             solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
         status = solve_sat(model, solver, budget.left_s)
         if status == cp_model.INFEASIBLE:
-            return Assignment(None, proven=True)
+            return RoundAssignment(None, proven=True)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             budget.unfinished()
             break
         masks = [sum(1 << k for k in range(sets.count) if solver.value(x[k][r])) for r in range(rounds)]
         wrong = [mask for mask in masks if mask and not sets.kept(mask)]
         if not wrong:
-            return Assignment([mask for mask in masks if mask], proven=True)
+            return RoundAssignment([mask for mask in masks if mask], proven=True)
         cut = [not budget.over() and rows.cut(mask) for mask in wrong]
         if not any(cut) or budget.over():
             break
-    return Assignment(None, proven=False)
+    return RoundAssignment(None, proven=False)
 
 
 def _add_row(model: Any, x: list[list[Any]], row: Iterable[float], limit: float) -> None:
     """``sum over i of row[i] x[i, r] <= limit`` in each round, relaxed by rounding."""
     values = list(row)
-    scale = UNITS / max(limit, max(values, default=0.0), 1e-300)
+    scale = ROW_UNITS / max(limit, max(values, default=0.0), 1e-300)
     whole = [int(value * scale) for value in values]
     for r in range(len(x[0])):
         model.add(sum(w * by_round[r] for w, by_round in zip(whole, x, strict=True) if w) <= int(limit * scale) + 1)

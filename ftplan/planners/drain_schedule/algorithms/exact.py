@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_BRANCHED_NODES, MOST_BRANCHES = 60, 4000
 
 
-def branched(sets: AllowedSets, rounds: list[int], least: int, budget: Budget) -> tuple[list[int], int]:
+def fewest_by_branching(sets: AllowedSets, rounds: list[int], least: int, budget: Budget) -> tuple[list[int], int]:
     """Return the fewest rounds and the proven bound, those given where the tree is too large for this.
 
     [Brelaz1979], the exact algorithm, in an independence system: a node goes to each round that stays allowed with it,
@@ -77,7 +77,7 @@ class _Branching:
 
 #: Share of the time for the first rounds, shares of the rest for the bound by column generation, and for rounds of the
 #: sets that it saw.
-FIRST, BOUND, COVER = 0.2, 0.9, 0.5
+FIRST_SHARE, BOUND_SHARE, COVER_SHARE = 0.2, 0.9, 0.5
 #: Nodes times rounds up to which an integer program of both is tried before columns are generated, and at all.
 SMALL_PROGRAM, LARGEST_PROGRAM = 1500, 10_000
 
@@ -100,10 +100,10 @@ def exact(problem: DrainProblem, options: DrainOptions) -> Result[Drain]:
         return begun
     sets, without = begun
     cheap = least_rounds(sets)
-    first = budget.part(FIRST)
+    first = budget.part(FIRST_SHARE)
     rounds = few_rounds(sets, cheap, options.seed, first)
     budget.cut = budget.cut or first.cut
-    rounds, least = branched(sets, rounds, cheap.rounds, budget)
+    rounds, least = fewest_by_branching(sets, rounds, cheap.rounds, budget)
     if len(rounds) > least and not budget.over():
         rounds, least = _closed(sets, rounds, LeastRounds(least, cheap.clique), options.seed, budget)
     return outcome(sets, without, shortest(sets, rounds), least, budget, _doubts(sets, len(rounds) > least))
@@ -118,7 +118,7 @@ def _closed(
     covering, cut = Covering(sets, rounds, least.rounds, seed), budget.cut
     size = sets.count * len(rounds)
     small = size <= SMALL_PROGRAM and not sets.limits_output
-    for share, program in ((0.5, True), (BOUND, False), (1.0, True)):
+    for share, program in ((0.5, True), (BOUND_SHARE, False), (1.0, True)):
         if len(rounds) <= covering.least or budget.over():
             break
         if program and (size > LARGEST_PROGRAM or (share < 1.0 and not small)):
@@ -129,7 +129,7 @@ def _closed(
         else:
             covering.raise_bound(len(rounds), part)
             if len(rounds) > covering.least:
-                rounds = covering.fewer_rounds(rounds, part if part.left_s else budget.part(COVER))
+                rounds = covering.fewer_rounds(rounds, part if part.left_s else budget.part(COVER_SHARE))
         cut = cut or part.cut
     budget.cut = budget.cut or (cut and len(rounds) > covering.least)  # what was cut short made no difference else
     return rounds, covering.least
@@ -137,10 +137,10 @@ def _closed(
 
 def _fewer(covering: Covering, rounds: list[int], clique: tuple[int, ...], budget: Budget) -> list[int]:
     """Ask for one round less while there is an answer; a proof that there is none raises the bound."""
-    from ftplan.planners.drain_schedule.algorithms.assignment_model import assigned
+    from ftplan.planners.drain_schedule.algorithms.assignment_model import assign_to_rounds
 
     while len(rounds) > covering.least and not budget.over():
-        answer = assigned(covering.sets, len(rounds) - 1, clique, covering.rows, budget)
+        answer = assign_to_rounds(covering.sets, len(rounds) - 1, clique, covering.rows, budget)
         if answer.rounds is None:
             if answer.proven:
                 covering.least = len(rounds)

@@ -20,9 +20,9 @@ from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainPro
 from ftplan.planners.result import Result
 
 #: Orders of rounds that are tried without gain before iterated greedy stops.
-PATIENCE = 30
+MOST_IDLE_ORDERS = 30
 #: Moves of one search for fewer rounds, and rounds up to whose number times nodes a move looks at all.
-TABU_MOVES = 4000
+MOST_TABU_MOVES = 4000
 
 
 def reordered(sets: AllowedSets, rounds: list[int], rng: np.random.Generator, least: int, budget: Budget) -> list[int]:
@@ -32,8 +32,8 @@ def reordered(sets: AllowedSets, rounds: list[int], rng: np.random.Generator, le
     or at random. Stops at *least* rounds, or after some orders without gain.
     """
     best, idle = rounds, 0
-    for k in range(budget.passes(10 * PATIENCE)):
-        if len(best) <= least or idle >= PATIENCE or budget.over():
+    for k in range(budget.passes(10 * MOST_IDLE_ORDERS)):
+        if len(best) <= least or idle >= MOST_IDLE_ORDERS or budget.over():
             break
         order = list(rounds)
         if k % 3 == 0:
@@ -69,7 +69,7 @@ def _dissolved(sets: AllowedSets, rounds: list[int], rng: np.random.Generator, b
     waiting, filled = set(members(order[0])), order[1:]
     until: dict[tuple[int, int], int] = {}
     fewest = len(waiting)
-    for step in range(budget.passes(TABU_MOVES)):
+    for step in range(budget.passes(MOST_TABU_MOVES)):
         if not waiting:
             return filled
         if step % 64 == 0 and budget.over():
@@ -150,7 +150,7 @@ def _slowest(sets: AllowedSets, mask: int) -> float:
 
 
 #: Orders from which first fit begins, beside those of saturation and of zones.
-STARTS = 3
+RANDOM_STARTS = 3
 
 
 def greedy(problem: DrainProblem, options: DrainOptions) -> Result[Drain]:
@@ -175,7 +175,7 @@ def few_rounds(sets: AllowedSets, least: LeastRounds, seed: int, budget: Budget)
     """Return the fewest rounds of several starts, improved; of as few the shortest, then the first."""
     rng = np.random.default_rng(seed)
     rounds = min(one_by_one(sets), zone_by_zone(sets), key=len)
-    for start in range(STARTS):
+    for start in range(RANDOM_STARTS):
         if len(rounds) <= least.rounds or (start and budget.over()):
             break
         rounds = min(rounds, by_saturation(sets, rng if start else None), key=len)

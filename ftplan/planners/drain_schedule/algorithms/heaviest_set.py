@@ -14,16 +14,16 @@ from ftplan.planners.drain_schedule.algorithms.heaviest_kernel import BITS, bran
 
 #: Nodes of the search tree between two looks at the clock, of a problem of so many nodes; fewer of a larger one, the
 #: square of whose nodes is what one costs. Some tens of milliseconds.
-SLICE, OF_NODES = 20_000, 300
+TREE_NODES_PER_CLOCK_CHECK, CLOCK_CHECK_NODES = 20_000, 300
 #: Nodes of the search tree that one iteration buys.
 STEPS_PER_ITERATION = 100_000
 #: Nodes to choose from, up to which this many nodes of the tree are looked at before anything is compiled.
-FEW, PLAIN = 40, 1_500
+FEW_NODES, PLAIN_TREE_NODES = 40, 1_500
 #: Nodes of it that are looked at after a first set, for heavier ones.
-AFTER = 2_000
+TREE_NODES_AFTER_FIRST = 2_000
 
 
-class Heaviest(NamedTuple):
+class HeaviestSet(NamedTuple):
     """The heaviest allowed set seen (0 where none beats the start), its weight, and whether none is heavier."""
 
     mask: int
@@ -31,7 +31,7 @@ class Heaviest(NamedTuple):
     proven: bool
 
 
-class Rows:
+class AllowedSetRows:
     """Linear rows that every allowed set keeps, beside conflicts, zones and numbers; they grow by need.
 
     Rows of lost output by :meth:`AllowedSets.loss_row`; of cores and memory that move against what is left on nodes
@@ -90,7 +90,7 @@ class Rows:
         return not self.sets.limits_room or self.sets.packing(mask).proven
 
 
-def words(matrix: BoolArray) -> IntArray:
+def bit_words(matrix: BoolArray) -> IntArray:
     """Return rows of flags, (n, m), as words of bits, (n, ceil(m / BITS))."""
     packed = np.zeros((matrix.shape[0], max(1, -(-matrix.shape[1] // BITS))), dtype=np.int64)
     for place in range(matrix.shape[1]):
@@ -98,25 +98,27 @@ def words(matrix: BoolArray) -> IntArray:
     return packed
 
 
-class Search:
+class HeaviestSetSearch:
     """One branch and bound over the allowed sets, which can be stopped and goes on where it stopped.
 
     Nodes are numbered by *order*; those tried first stand last. Sets of weight *heaviest* or less are not looked for.
     """
 
-    def __init__(self, sets: AllowedSets, weight: IntArray, order: IntArray, rows: Rows, heaviest: int) -> None:
+    def __init__(
+        self, sets: AllowedSets, weight: IntArray, order: IntArray, rows: AllowedSetRows, heaviest: int
+    ) -> None:
         order = order[weight[order] > 0]
         count = len(order)
         self.sets, self.order, self.heaviest = sets, order, heaviest
         self.weight = weight[order]
-        self.conflict = words(sets.conflict[np.ix_(order, order)])
+        self.conflict = bit_words(sets.conflict[np.ix_(order, order)])
         self.zone = sets.zone[order]
         self.rows = np.array([row[order] for row in rows.rows], dtype=np.float64).reshape(len(rows.rows), count)
         self.limits = np.array(rows.limits, dtype=np.float64)
         width = self.conflict.shape[1]
         self.depth = 0
         self.candidates = np.zeros((count + 1, width), dtype=np.int64)
-        self.candidates[:1] = words(np.ones((1, count), dtype=np.bool_))
+        self.candidates[:1] = bit_words(np.ones((1, count), dtype=np.bool_))
         self.branches = self.candidates.copy()
         self.chosen, self.reached = np.zeros((2, count + 1), dtype=np.int64)
         self.used = np.zeros((count + 1, len(self.limits)))
@@ -128,7 +130,7 @@ class Search:
         self.by_zone = np.zeros(int(sets.zone.max(initial=0)) + 1, dtype=np.int64)
         self.best = np.full(count + 1, -1, dtype=np.int64)
         self.scratch, self.part = np.zeros((2, count + 1), dtype=np.int64), np.zeros(width, dtype=np.int64)
-        self.plain = PLAIN if count <= FEW else 0
+        self.plain = PLAIN_TREE_NODES if count <= FEW_NODES else 0
         root = branch_set.plain if self.plain else branch_set
         root(self.branches[0], self.conflict, self.weight, heaviest, *self.scratch, self.part)
         if count == 0:
@@ -175,23 +177,26 @@ def branching_order(sets: AllowedSets) -> IntArray:
     return np.array(order[::-1], dtype=np.int64)
 
 
-def heaviest(
-    sets: AllowedSets, weight: IntArray, rows: Rows, above: int, budget: Budget, steps: int | None = None
-) -> Heaviest:
+def heaviest_set(
+    sets: AllowedSets, weight: IntArray, rows: AllowedSetRows, above: int, budget: Budget, steps: int | None = None
+) -> HeaviestSet:
     """Return an allowed set heavier than *above*, or the proof that there is none, where the budget allows.
 
     Stops some steps after the first such set. A set that breaks output or room goes with all that are larger, since
     they break it too. *weight*, (m,), are whole numbers >= 0; *steps* are nodes of the tree.
     """
-    tree, best = Search(sets, weight, branching_order(sets), rows, above), Heaviest(0, above, False)
+    tree, best = HeaviestSetSearch(sets, weight, branching_order(sets), rows, above), HeaviestSet(0, above, False)
     left = steps if steps is not None else STEPS_PER_ITERATION * (budget.iterations or 10**9)
-    sure, at_a_time = True, max(20, int(SLICE * min(1.0, (OF_NODES / max(1, sets.count)) ** 2)))
+    sure, at_a_time = (
+        True,
+        max(20, int(TREE_NODES_PER_CLOCK_CHECK * min(1.0, (CLOCK_CHECK_NODES / max(1, sets.count)) ** 2))),
+    )
     while tree.depth >= 0 and left > 0 and not budget.over():
         slice_ = min(at_a_time, left)
         mask, rest = tree.advance(slice_)
         left -= slice_ - rest
         if mask and sets.kept(mask):
-            best, left = Heaviest(mask, tree.heaviest, False), min(left, AFTER)
+            best, left = HeaviestSet(mask, tree.heaviest, False), min(left, TREE_NODES_AFTER_FIRST)
         elif mask:
             tree.heaviest = best.weight
             sure = sure and not sets.in_doubt
@@ -204,7 +209,7 @@ def heaviest(
 def cover_bound(sets: AllowedSets, weight: IntArray) -> int:
     """Return a weight that no allowed set exceeds: that of cliques of conflicts that cover all nodes."""
     count, total = sets.count, int(weight.sum())
-    open_set, conflict = words(np.ones((1, count), dtype=np.bool_))[0], words(sets.conflict)
+    open_set, conflict = bit_words(np.ones((1, count), dtype=np.bool_))[0], bit_words(sets.conflict)
     scratch = np.zeros((2, count + 1), dtype=np.int64)
-    cover = branch_set.plain if count <= FEW else branch_set
+    cover = branch_set.plain if count <= FEW_NODES else branch_set
     return total - int(cover(open_set, conflict, weight, total, *scratch, np.zeros_like(open_set)))

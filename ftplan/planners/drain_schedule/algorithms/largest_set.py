@@ -8,11 +8,11 @@ import numpy as np
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets
-from ftplan.planners.drain_schedule.algorithms.heaviest_set import Rows, cover_bound, heaviest
+from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows, cover_bound, heaviest_set
 from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem
 
 
-class Together(NamedTuple):
+class LargestSet(NamedTuple):
     """Nodes by number, a proven bound on how many may stop together, and whether the clock ended the search."""
 
     nodes: tuple[int, ...]
@@ -20,7 +20,7 @@ class Together(NamedTuple):
     cut: bool
 
 
-def most_together(problem: DrainProblem, drain: Drain, options: DrainOptions) -> Together:
+def largest_set(problem: DrainProblem, drain: Drain, options: DrainOptions) -> LargestSet:
     """Return the largest set of a drain's nodes that may stop together.
 
     The largest round, grown as far as it goes, and larger ones by branch and bound until there is none or the time is
@@ -32,18 +32,18 @@ def most_together(problem: DrainProblem, drain: Drain, options: DrainOptions) ->
     sets, place = AllowedSets(problem, nodes, budget), {node: k for k, node in enumerate(nodes)}
     rounds = [sum(1 << place[node] for node in some) for some in drain.rounds]
     best = max((_grown(sets, mask) for mask in rounds), key=int.bit_count, default=0)
-    rows, one = Rows(sets), np.ones(sets.count, dtype=np.int64)
+    rows, one = AllowedSetRows(sets), np.ones(sets.count, dtype=np.int64)
     bound = min(sets.most, sum(min(mask.bit_count(), sets.per_zone) for mask in sets.zone_mask), cover_bound(sets, one))
     for row, limit in zip(rows.rows, rows.limits, strict=True):
         bound = min(bound, int((np.cumsum(np.sort(row)) <= limit).sum()))
     while best.bit_count() < bound:
-        larger = heaviest(sets, one, rows, best.bit_count(), budget)
+        larger = heaviest_set(sets, one, rows, best.bit_count(), budget)
         if larger.proven:
             bound = best.bit_count()
         if larger.mask == 0:
             break
         best = larger.mask
-    return Together(sets.numbers(best), max(bound, best.bit_count()), budget.cut)
+    return LargestSet(sets.numbers(best), max(bound, best.bit_count()), budget.cut)
 
 
 def _grown(sets: AllowedSets, mask: int) -> int:

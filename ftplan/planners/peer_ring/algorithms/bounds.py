@@ -12,7 +12,7 @@ from ftplan.planners.peer_ring.algorithms.partition import partition, sums_aroun
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Kinds of cpu, and positions times kinds, up to which it is looked at what an arc of each can hold at most.
-KINDS, LOOKED_AT = 16, 300_000
+MOST_CPU_KINDS, MOST_POSITIONS_BY_KIND = 16, 300_000
 
 
 def least_violations(problem: RingProblem) -> int:
@@ -58,7 +58,7 @@ def load_bound(problem: RingProblem) -> float:
 def _fullest_arcs(load: FloatArray, cpu: FloatArray, low: float) -> float:
     """Return a limit of load by cpu, at least *low*, below which arcs that each are as full as any take too little."""
     kinds, count = np.unique(cpu, return_counts=True)
-    if len(kinds) > KINDS or len(kinds) * len(load) > LOOKED_AT:
+    if len(kinds) > MOST_CPU_KINDS or len(kinds) * len(load) > MOST_POSITIONS_BY_KIND:
         return low
     sums = sums_around(load)
     size, total = len(load), float(load.sum())

@@ -7,12 +7,12 @@ import numpy as np
 from ftplan.planners.peer_ring.algorithms.bounds import any_bound, least_violations, load_bound
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.changes import positions_of_arcs
-from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.result import Result
 
 
-def kept(problem: RingProblem) -> Result[RingAnswer]:
+def unchanged_ring(problem: RingProblem) -> Result[RingAnswer]:
     """Return the ring in place, with the bounds of rings of its nodes, so that it is seen how far it is from these.
 
     Those of rings with one token a node where it is such a ring, else of any assignment. Cost as that of the bounds.
@@ -33,7 +33,7 @@ def are_last_copies_as_asked(problem: RingProblem, ring: Ring) -> bool:
     return bool(problem.tier[ring.tier].all())
 
 
-def last_copies_as_asked(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:
+def last_copies_as_asked(problem: RingProblem, ring: Ring) -> tuple[Ring, list[RingStep]]:
     """Return a ring whose last copies are where they are asked for, and the step to it if any.
 
     They stay as they are where all are on nodes of the tier.
@@ -41,10 +41,10 @@ def last_copies_as_asked(problem: RingProblem, ring: Ring) -> tuple[Ring, list[S
     if are_last_copies_as_asked(problem, ring):
         return ring, []
     ring = tiered(problem, Ring(ring.token, ring.node))
-    return ring, [Step("re-plan", ring)]
+    return ring, [RingStep("re-plan", ring)]
 
 
-def at_positions(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:
+def at_positions(problem: RingProblem, ring: Ring) -> tuple[Ring, list[RingStep]]:
     """Return a ring of one token a node with each token at a position of its own, and the step to it if any.
 
     A token and one at the first position at or above it own the same. Where nodes own nothing, so that this would put
@@ -64,4 +64,4 @@ def at_positions(problem: RingProblem, ring: Ring) -> tuple[Ring, list[Step]]:
         return ring, []
     at = np.argsort(token)
     ring = Ring(token[at], ring.node[at], None if ring.tier is None else ring.tier[at])
-    return ring, [Step("re-plan", ring)]
+    return ring, [RingStep("re-plan", ring)]

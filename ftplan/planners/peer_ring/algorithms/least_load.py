@@ -8,7 +8,7 @@ from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, SearchOptions
-from ftplan.planners.peer_ring.algorithms.arrangements.unequal import Arranged, arranged
+from ftplan.planners.peer_ring.algorithms.arrangements.unequal import Arrangement, best_arrangement
 from ftplan.planners.peer_ring.algorithms.bounds import load_bound
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import zone_order
 from ftplan.planners.peer_ring.algorithms.partition import partition
@@ -33,15 +33,15 @@ def least_load(problem: RingProblem, search: SearchOptions, budget: Budget) -> L
     """Return the order and the cuts with the fewest zone violations, then the least largest load over fair share.
 
     With equal cpu the order does not matter for the load, and both levels are solved one after the other. With unequal
-    cpu it does: see :func:`~ftplan.planners.peer_ring.algorithms.arrangements.unequal.arranged`.
+    cpu it does: see :func:`~ftplan.planners.peer_ring.algorithms.arrangements.unequal.best_arrangement`.
     """
     zoned = zone_order(problem, search.seed, budget)
     bound = load_bound(problem)
     cpu = problem.cpu[problem.member]
     if (cpu == cpu[0]).all() or not problem.load.any():
         cuts = partition(problem, zoned.order, at_least=bound)
-        found = Arranged(zoned.order, cuts.first, cuts.largest, sound_bound("min", cuts.largest, bound))
+        found = Arrangement(zoned.order, cuts.first, cuts.largest, sound_bound("min", cuts.largest, bound))
     else:
-        found = arranged(problem, zoned, bound, budget)
+        found = best_arrangement(problem, zoned, bound, budget)
     proven = found.largest if found.largest <= found.bound * (1.0 + ROUNDING) else found.bound
     return LeastLoad(found.order, found.first, zoned.violations, zoned.bound, found.largest, proven)

@@ -12,9 +12,9 @@ from ftplan.model.plan import Infeasible, Warn
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.moves import with_all_copies, worth_moved
-from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.rules import CAPACITY, MOST_BYTES, asked_rules, broken, rules
+from ftplan.planners.peer_ring.rules import CAPACITY, MOST_BYTES, broken, requested_rules, rules
 from ftplan.planners.result import Result
 
 
@@ -50,19 +50,19 @@ def ring_result(
     """
     if problem.copies_in_place is not None and not answer.steps:
         ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
-        step = Step("balance" if problem.rebalance else "re-plan", ring)
+        step = RingStep("balance" if problem.rebalance else "re-plan", ring)
         answer = replace(answer, steps=(step,), ring=ring)
     answer = with_all_copies(problem, answer)
     moved = worth_moved(problem, answer.steps)
     said = (*warnings, *budget.warnings())
     why = _broken(problem, answer, moved)
     if why is not None:
-        return Result("infeasible", None, asked_rules(problem), bound, why.reason, why, said)
+        return Result("infeasible", None, requested_rules(problem), bound, why.reason, why, said)
     return Result("feasible", answer, rules(problem, answer.ring, moved), bound, warnings=said)
 
 
 def _broken(problem: RingProblem, answer: RingAnswer, moved: float) -> Infeasible | None:
-    asked = asked_rules(problem)
+    asked = requested_rules(problem)
     breaches = [breach for breach in broken(problem, answer.ring, moved, asked) if breach.rule in asked]
     full = [str(breach.where).removeprefix("node:") for breach in breaches if breach.rule == CAPACITY]
     beyond = too_many_bytes(problem, moved) if any(breach.rule == MOST_BYTES for breach in breaches) else None

@@ -16,9 +16,9 @@ from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 
 #: What a start costs for each arc, about, in steps of a kernel.
-STEPS = 12.0
+STEPS_PER_ARC = 12.0
 #: Starts times arcs between two looks at the clock.
-SLICE = 500_000
+ARC_STARTS_PER_CLOCK_CHECK = 500_000
 _GOLDEN = 0.6180339887498949
 
 _Run = Callable[[Any], Any]
@@ -89,19 +89,13 @@ def partition(
     if not problem.load.any():
         unit = float(load.sum()) / float(cpu.sum())
     heaviest, size = float(load.max()), len(load)
-    enough = float(load.sum()) / float(cpu.min())
-    low = max(
-        at_least * unit * (1.0 - NOISE),
-        heaviest / float(cpu.max()),
-        float(load.sum()) / float(cpu.sum()) * (1.0 - 1e-9),
-    )
-    high = min(below * unit, enough * (1.0 + 1e-9))
+    low, high = _span(load, cpu, at_least * unit * (1.0 - NOISE), below * unit)
     even = bool((cpu == cpu[0]).all())
     if starts is None:
         starts = _starts(sums, size, high, cpu, even)
-    run = _run(STEPS * len(order) * max(len(starts), 60))
+    run = _run(STEPS_PER_ARC * len(order) * max(len(starts), 60))
     value, start = high, -1
-    each = max(SLICE // len(order), 1)
+    each = max(ARC_STARTS_PER_CLOCK_CHECK // len(order), 1)
     for begin in range(0, len(starts), each):
         if begin and budget is not None and budget.over():
             break
@@ -113,6 +107,13 @@ def partition(
     ends = _ends(run, sums, cpu, left, heaviest, start, float(value) * (1.0 + NOISE))
     first = np.concatenate([[start], ends[:-1]]) % size
     return Cuts(first, problem.largest_load(ring_of(problem, order, first)))
+
+
+def _span(load: FloatArray, cpu: FloatArray, low: float, high: float) -> tuple[float, float]:
+    """Return loads by cpu between which the least largest one lies: from the mean and the heaviest position up."""
+    total = float(load.sum())
+    least = max(low, float(load.max()) / float(cpu.max()), total / float(cpu.sum()) * (1.0 - 1e-9))
+    return least, min(high, total / float(cpu.min()) * (1.0 + 1e-9))
 
 
 def _load(problem: RingProblem) -> FloatArray:

@@ -14,15 +14,15 @@ from ftplan.model.plan import InputFile, Warn
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.deployed import main_body, table_of
 from ftplan.planners.named_nodes import listed
-from ftplan.planners.peer_ring.inputs.members import Members, able
+from ftplan.planners.peer_ring.inputs.members import Members, eligible_nodes
 from ftplan.planners.peer_ring.ring import Ring, read_tokens
 
 
-def standing(
+def deployment_warnings(
     nodes: Members, fails: BoolArray, cluster: Cluster, here: RingInPlace | None, keep: bool
 ) -> Iterator[Warn]:
     """Yield what there is to say of nodes beside the ring, of failures of such, and of the ring in place, *here*."""
-    out = able(cluster) & ~nodes.members & ~nodes.tier & ~nodes.removed
+    out = eligible_nodes(cluster) & ~nodes.members & ~nodes.tier & ~nodes.removed
     if here is not None and out.any():
         verb = "is" if int(out.sum()) == 1 else "are"
         text = f"{listed(out, cluster)} could be on the ring and {verb} not: --add lets nodes join"
@@ -43,7 +43,7 @@ def standing(
 
 
 #: What is to be done about a node of the ring in place that the cluster file lacks.
-GONE = "; keep it in the cluster file and say --fail node:{0} if it is dead, --remove node:{0} if it leaves"
+MISSING_NODE_FIX = "; keep it in the cluster file and say --fail node:{0} if it is dead, --remove node:{0} if it leaves"
 
 
 class RingInPlace(NamedTuple):
@@ -73,7 +73,7 @@ def ring_in_place(given: Any, nodes: Sequence[str], position: FloatArray) -> Rin
     """
     body, name, file, _ = main_body(given, "current", PEER_RING)
     entries = table_of(body, name, PEER_RING)
-    ring = ring_of_entries(entries, nodes, position, f"{name}: plan.ring", GONE)
+    ring = ring_of_entries(entries, nodes, position, f"{name}: plan.ring", MISSING_NODE_FIX)
     stated = {len(item["backups"]) for item in entries if item.get("backups") is not None}
     after = body.get("after_failure")
     left = None if after is None else {item.get("node") for item in after}

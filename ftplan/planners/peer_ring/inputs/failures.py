@@ -17,7 +17,7 @@ from ftplan.model.topology import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class FailureProbabilities:
     """How probably nodes (N,) and zones (Z,) fail, 0 where unknown, and whether anybody says so."""
 
     down: FloatArray
@@ -26,7 +26,7 @@ class Chances:
     warnings: tuple[Warn, ...]
 
     @classmethod
-    def of(cls, cluster: Cluster, zones: Sequence[str], holding: BoolArray) -> Chances:
+    def of(cls, cluster: Cluster, zones: Sequence[str], holding: BoolArray) -> FailureProbabilities:
         """Return what a cluster states, of its zones in an order; *holding* are the nodes that matter, (N,)."""
         stated = {zone.id: zone.failure_probability for zone in cluster.zones}
         nodes = [node.failure_probability for node in cluster.nodes]

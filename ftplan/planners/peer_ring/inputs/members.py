@@ -23,7 +23,7 @@ class Members(NamedTuple):
     removed: BoolArray
 
 
-def asked_members(options: PeerRingOptions, cluster: Cluster, current: Ring | None) -> Members:
+def requested_members(options: PeerRingOptions, cluster: Cluster, current: Ring | None) -> Members:
     """Return who is on the ring: those that can be, or of a ring in place its nodes, with --add and without --remove.
 
     Raises
@@ -33,7 +33,7 @@ def asked_members(options: PeerRingOptions, cluster: Cluster, current: Ring | No
     """
     added = named_nodes(options.add, cluster, "add", "; a node that joins has to be in the cluster file: add it there")
     removed, tier = (named_nodes(texts, cluster, name) for texts, name in _leaving(options))
-    can = able(cluster)
+    can = eligible_nodes(cluster)
     _no_two(cluster, ("add", added), ("remove", removed))
     _no_two(cluster, ("add", added), ("tier", tier))
     keeps_none = tier & ~cluster.accepting("checkpoints")
@@ -53,7 +53,7 @@ def _leaving(options: PeerRingOptions) -> tuple[tuple[tuple[str, ...], str], ...
     return (options.remove, "remove"), (options.tier, "tier")
 
 
-def able(cluster: Cluster) -> BoolArray:
+def eligible_nodes(cluster: Cluster) -> BoolArray:
     """Return which nodes can be on a ring: those with cpu that take tasks and checkpoints, (N,)."""
     return cluster.accepting("tasks") & cluster.accepting("checkpoints") & (cluster.cpu > 0.0)
 

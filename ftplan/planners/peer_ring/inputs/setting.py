@@ -56,10 +56,10 @@ def most_touched(
 #: Seconds between checkpoints where nobody states them.
 INTERVAL_S = 10.0
 #: The bound of delay and skew over the network's delay: 1 ms was measured and 15 ms taken ([Kumbhare2015], V-D).
-OVER_DELAY = 15.0
+SKEW_BY_DELAY = 15.0
 
 
-class Power(NamedTuple):
+class NodePower(NamedTuple):
     """What nodes can do, (N,): cores, load per second of their whole capacity, and what other work takes of it.
 
     ``members`` are those of the ring.
@@ -72,7 +72,12 @@ class Power(NamedTuple):
 
 
 def ring_setting(
-    options: PeerRingOptions, topology: Topology, network: Network, loads: RingLoads, power: Power, given: GivenCosts
+    options: PeerRingOptions,
+    topology: Topology,
+    network: Network,
+    loads: RingLoads,
+    power: NodePower,
+    given: GivenCosts,
 ) -> tuple[RingSetting, tuple[Warn, ...]]:
     """Return the setting, and what is assumed in it.
 
@@ -95,7 +100,7 @@ def ring_setting(
         detection_s=detection,
         heartbeat_is_checkpoint=not fitted and options.heartbeat_s is None,
         fixed_s=known.get("restart_s", delay),
-        latency_bound_s=OVER_DELAY * delay if options.latency_bound_s is None else options.latency_bound_s,
+        latency_bound_s=SKEW_BY_DELAY * delay if options.latency_bound_s is None else options.latency_bound_s,
         replay_rate=_replay_rate(options, loads, power, known.get("capacity_records_s")),
         bandwidth=bandwidth * MB,
         record_bytes=_record_bytes(loads),
@@ -128,7 +133,7 @@ def _touched(loads: RingLoads, interval: float) -> float:
     return 1.0 if found is None else found
 
 
-def _replay_rate(options: PeerRingOptions, loads: RingLoads, power: Power, whole_job: float | None) -> FloatArray:
+def _replay_rate(options: PeerRingOptions, loads: RingLoads, power: NodePower, whole_job: float | None) -> FloatArray:
     """Return the records per second that each node replays, (N,): infinite where nothing is known of its capacity."""
     if options.replay_rate is not None:
         return np.full(len(power.cpu), float(options.replay_rate))

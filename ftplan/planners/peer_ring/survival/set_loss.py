@@ -11,12 +11,12 @@ from ftplan.model.measures.loss_probability import union_probability
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.survival.copysets import Copysets
-from ftplan.planners.peer_ring.survival.sampled_loss import Stratum, harris, sampled_loss, sampled_with_zones
-from ftplan.planners.peer_ring.survival.set_bounds import CLOSE, Loss, reduced, union_bounds
+from ftplan.planners.peer_ring.survival.sampled_loss import ZoneStratum, harris, sampled_loss, sampled_with_zones
+from ftplan.planners.peer_ring.survival.set_bounds import CLOSE_ENOUGH, Loss, reduced, union_bounds
 from ftplan.planners.peer_ring.survival.zone_states import ZoneStates, fatal_masks, own_probabilities, zone_states
 
 #: Most nodes whose failures are all looked at.
-MOST = 20
+MOST_HOLDERS = 20
 
 
 def enumerated_loss(problem: RingProblem, sets: IntArray) -> float | None:
@@ -26,7 +26,7 @@ def enumerated_loss(problem: RingProblem, sets: IntArray) -> float | None:
     terms only. Cost O(H 2^H).
     """
     holders = np.unique(sets)
-    if len(holders) > MOST:
+    if len(holders) > MOST_HOLDERS:
         return None
     order = holders[np.argsort(problem.zone[holders], kind="stable")]
     place = np.zeros(len(problem.nodes), dtype=np.int64)
@@ -59,11 +59,11 @@ def _fatal(copysets: IntArray, nodes: int) -> BoolArray:
 
 
 #: Most copysets that are branched on, and most zones for that.
-FEW, FEW_ZONES = 600, 12
+MOST_BRANCHED_SETS, MOST_BRANCHED_ZONES = 600, 12
 #: Copysets, times 2^C, that are bounded over all states of the zones; and most such states.
-WORK, STATES = 1e6, 250
+MOST_BOUNDED_SETS, MOST_ZONE_STATES = 1e6, 250
 #: Nodes in all copysets up to which each stratum is sampled.
-MOST_LOOKS = 250_000
+MOST_SAMPLED_NODES = 250_000
 
 
 def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
@@ -79,7 +79,9 @@ def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
         return Loss.between(low, high)
     down, zones = own_probabilities(problem, sets.holders)
     masks = fatal_masks(sets.nodes, problem.zone, down, zones, None)
-    most = int(min(STATES, max(1.0, WORK / len(sets.nodes) / 2.0 ** min(sets.nodes.shape[1], 60))))
+    most = int(
+        min(MOST_ZONE_STATES, max(1.0, MOST_BOUNDED_SETS / len(sets.nodes) / 2.0 ** min(sets.nodes.shape[1], 60)))
+    )
     states = zone_states(problem.zone_down[zones], masks, most)
     strata = _strata(problem, sets, states)
     bounds = np.array([union_bounds(s.rows, s.down) for s in strata]).reshape(len(strata), 2)
@@ -89,7 +91,7 @@ def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
     )
     if proven.close:
         return proven
-    if states.left <= CLOSE * proven.high and len(sets.nodes) * sets.nodes.shape[1] <= MOST_LOOKS:
+    if states.left <= CLOSE_ENOUGH * proven.high and len(sets.nodes) * sets.nodes.shape[1] <= MOST_SAMPLED_NODES:
         return proven.narrowed(sampled_loss(strata, seed), states.certain, states.left)
     return with_samples(problem, sets, proven, seed)
 
@@ -104,12 +106,12 @@ def with_samples(problem: RingProblem, sets: Copysets, proven: Loss, seed: int) 
 
 
 def _branched(problem: RingProblem, sets: Copysets) -> tuple[float, float]:
-    if len(sets.nodes) > FEW:
+    if len(sets.nodes) > MOST_BRANCHED_SETS:
         return 0.0, 1.0
     ids = problem.nodes
     shared = problem.zone_down > 0.0
     of_zone = {ids[k]: str(problem.zone[k]) for k in sets.holders.tolist() if shared[problem.zone[k]]}
-    if len(set(of_zone.values())) > FEW_ZONES:
+    if len(set(of_zone.values())) > MOST_BRANCHED_ZONES:
         return 0.0, 1.0
     found = union_probability(
         frozenset(frozenset(ids[k] for k in row) for row in sets.nodes.tolist()),
@@ -120,10 +122,10 @@ def _branched(problem: RingProblem, sets: Copysets) -> tuple[float, float]:
     return found.low, found.high
 
 
-def _strata(problem: RingProblem, sets: Copysets, states: ZoneStates) -> list[Stratum]:
+def _strata(problem: RingProblem, sets: Copysets, states: ZoneStates) -> list[ZoneStratum]:
     down, zones = own_probabilities(problem, sets.holders)
     strata = []
     for weight, failed in zip(states.weight.tolist(), states.failed, strict=True):
         p = np.where(np.isin(problem.zone, zones[failed]), 1.0, down)
-        strata.append(Stratum(weight, reduced(sets.nodes, p), p))
+        strata.append(ZoneStratum(weight, reduced(sets.nodes, p), p))
     return strata

@@ -15,7 +15,7 @@ from ftplan.planners.peer_ring.survival.set_loss import set_loss, with_samples
 from ftplan.planners.peer_ring.survival.zone_states import fatal_masks, own_probabilities, zone_states
 
 #: Numbers that all steps of the dynamic programming may change, and about those that one step changes.
-WORK, AT_ONCE = 1e8, 1e5
+MOST_CHANGES, MOST_CHANGES_AT_ONCE = 1e8, 1e5
 
 
 def run_loss(problem: RingProblem, ring: Ring) -> tuple[float, float] | None:
@@ -28,7 +28,7 @@ def run_loss(problem: RingProblem, ring: Ring) -> tuple[float, float] | None:
         ring = Ring(ring.token, ring.node)
     copies = problem.replication + (ring.tier is None)
     each = 2.0 * len(ring.node) * copies**2
-    if each > WORK:
+    if each > MOST_CHANGES:
         return None
     keeps = np.bincount(ring.owner(problem.position), minlength=len(ring.token)) > 0
     last = None if ring.tier is None else (ring.tier[keeps], np.unique(ring.tier[keeps]))
@@ -37,8 +37,8 @@ def run_loss(problem: RingProblem, ring: Ring) -> tuple[float, float] | None:
     rows = Ring(ring.token, ring.node).holders(copies - 1)[keeps]
     fatal = fatal_masks(rows, problem.zone, down, zones, last)
     chances = np.concatenate([problem.zone_down[zones], down[tier]])
-    states = zone_states(chances, fatal, max(1, int(WORK / each)))
-    size = max(1, int(AT_ONCE / (2 * copies**2)))
+    states = zone_states(chances, fatal, max(1, int(MOST_CHANGES / each)))
+    size = max(1, int(MOST_CHANGES_AT_ONCE / (2 * copies**2)))
     place = np.full(len(problem.zones), -1, dtype=np.int64)
     place[zones] = np.arange(len(zones))
     holder = None if ring.tier is None else np.searchsorted(tier, ring.tier).clip(max=len(tier) - 1)

@@ -27,7 +27,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import lo
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search import node_repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (
-    Effort,
+    NeighbourhoodEffort,
     large_neighbourhood_search,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import improve
@@ -109,8 +109,12 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     assert limits.kept(placed.copies)
     dual = best_dual(problem, limits, second, Budget(60))
     columns = open_columns(problem, limits, dual, second)
-    found = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
-    again = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
+    found = large_neighbourhood_search(
+        problem, limits, columns, placed.copies, dual, NeighbourhoodEffort(0, 5), Budget(60)
+    )
+    again = large_neighbourhood_search(
+        problem, limits, columns, placed.copies, dual, NeighbourhoodEffort(0, 5), Budget(60)
+    )
     assert np.array_equal(found, again)
     assert limits.kept(found)
     assert dual.bound <= problem.value(found) <= second

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ftplan.model.cluster import Node
 from ftplan.planners import registry
-from ftplan.planners.allocate_checkpoints.algorithms.maintenance import UpkeepReport, upkeep
+from ftplan.planners.allocate_checkpoints.algorithms.maintenance import MaintenanceReport, maintain
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search import partial_restoration
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import CurrentAllocation, MoveLimits
@@ -37,8 +37,8 @@ def fresh(case: Case, algorithm: str, options: AllocationOptions) -> Result[Any]
 
 def run(
     result: Result[Any], now: list[list[int]], allowance: MoveLimits, options: AllocationOptions
-) -> tuple[Result[Any], UpkeepReport]:
-    kept, report = upkeep(result, now, allowance, options, Budget.of(options))
+) -> tuple[Result[Any], MaintenanceReport]:
+    kept, report = maintain(result, now, allowance, options, Budget.of(options))
     assert report is not None
     return kept, report
 
@@ -194,7 +194,9 @@ def test_partial_restoration_is_never_worse_and_leaves_nothing_that_one_move_res
     best = fresh(case, algorithm, options)
     assume(best.answer is not None)
     allowance = MoveLimits(0.0, most, None if most_mb is None else most_mb * 2**20)
-    with mock.patch.object(partial_restoration, "LOOKS", partial_restoration.LOOKS if small else 0):
+    with mock.patch.object(
+        partial_restoration, "MOST_PAIRS_FOR_ALL", partial_restoration.MOST_PAIRS_FOR_ALL if small else 0
+    ):
         kept, report = run(best, now, allowance, options)
     assume(report.full_restoration is not None)
     problem = best.answer.problem.by_group

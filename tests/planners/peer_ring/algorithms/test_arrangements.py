@@ -7,9 +7,9 @@ import pytest
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.arrangements.beam import Beam
-from ftplan.planners.peer_ring.algorithms.arrangements.classes import Classes, repeats
+from ftplan.planners.peer_ring.algorithms.arrangements.classes import NodeClasses, repeated_zones
 from ftplan.planners.peer_ring.algorithms.arrangements.every_order import EveryOrder
-from ftplan.planners.peer_ring.algorithms.arrangements.unequal import arranged
+from ftplan.planners.peer_ring.algorithms.arrangements.unequal import best_arrangement
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import zone_order
 from ftplan.planners.peer_ring.algorithms.partition import partition, per_cpu, ring_of
 from ftplan.planners.peer_ring.problem import RingProblem
@@ -33,12 +33,12 @@ def test_every_order_is_exact_with_every_place(seed: int) -> None:
     problem = question(seed)
     violations, largest = best_ring(problem)
     unit, width = per_cpu(problem, problem.member), problem.replication + 1
-    exactly = EveryOrder(problem, Classes.of(problem), width, violations, True).least(0.0, 1e9, Budget(1e6))
+    exactly = EveryOrder(problem, NodeClasses.of(problem), width, violations, True).least(0.0, 1e9, Budget(1e6))
     assert exactly.bound / unit == pytest.approx(largest, rel=1e-9)
     cuts = partition(problem, exactly.order)
     assert cuts.largest == pytest.approx(largest, rel=1e-9)
     assert problem.violations(ring_of(problem, exactly.order, cuts.first)) == violations
-    bound = EveryOrder(problem, Classes.of(problem), width, violations).least(0.0, 1e9, Budget(1e6)).bound
+    bound = EveryOrder(problem, NodeClasses.of(problem), width, violations).least(0.0, 1e9, Budget(1e6)).bound
     assert bound <= largest * unit * (1.0 + 1e-9)
     if problem.load.max() <= bound * problem.cpu[problem.member].min():
         assert bound / unit == pytest.approx(largest, rel=1e-9)
@@ -48,7 +48,7 @@ def test_every_order_is_exact_with_every_place(seed: int) -> None:
 def test_a_beam_keeps_what_it_says(seed: int) -> None:
     problem = question(seed)
     order = zone_order(problem, 0, Budget(1e6))
-    found = Beam(problem, Classes.of(problem), order.order).least(0.0, 1e9, Budget(1e6))
+    found = Beam(problem, NodeClasses.of(problem), order.order).least(0.0, 1e9, Budget(1e6))
     if len(found.order):
         cuts = partition(problem, found.order)
         assert cuts.largest <= found.bound / per_cpu(problem, problem.member) * (1.0 + 1e-9)
@@ -57,14 +57,14 @@ def test_a_beam_keeps_what_it_says(seed: int) -> None:
 
 def test_nodes_without_zone_are_one_class() -> None:
     problem = ring_problem([1.0] * 9, [1.0, 2.0, 1.0, 2.0, 1.0], "a-a-b", 1)
-    classes = Classes.of(problem)
+    classes = NodeClasses.of(problem)
     assert classes.count.tolist() == [2, 1, 2]  # the zone of two; cpu 1 and 2 of those that are alone
     assert classes.free == 1
-    assert repeats(classes, 2, 2).tolist() == [1, 0, 0, 0]
+    assert repeated_zones(classes, 2, 2).tolist() == [1, 0, 0, 0]
 
 
 def test_choices_are_numbered_so_that_more_comes_later() -> None:
-    classes = Classes.of(ring_problem([1.0] * 9, [1.0, 1.0, 2.0, 4.0], replication=0))
+    classes = NodeClasses.of(ring_problem([1.0] * 9, [1.0, 1.0, 2.0, 4.0], replication=0))
     taken = classes.taken()
     assert len(taken) == classes.choices == 12
     assert (taken @ classes.stride() == np.arange(12)).all()
@@ -73,13 +73,13 @@ def test_choices_are_numbered_so_that_more_comes_later() -> None:
 
 def test_too_many_choices_are_not_looked_at() -> None:
     problem = ring_problem([1.0] * 200, [1.0 + k for k in range(100)], replication=99)
-    assert not EveryOrder(problem, Classes.of(problem), 100, 0).fits(1e9, Budget(1e6))
+    assert not EveryOrder(problem, NodeClasses.of(problem), 100, 0).fits(1e9, Budget(1e6))
 
 
 def test_no_time_leaves_the_bound_that_was_given() -> None:
     problem = question(4)
     order = zone_order(problem, 0, Budget(1e6))
-    found = arranged(problem, order, 0.5, Budget(0.0))
+    found = best_arrangement(problem, order, 0.5, Budget(0.0))
     assert found.bound == 0.5
     assert found.largest >= best_ring(problem)[1] * (1.0 - 1e-12)
 
@@ -90,6 +90,6 @@ def test_more_iterations_are_never_worse(iterations: int) -> None:
     cpu = random.choice([2.0, 3.0, 4.0], 12).tolist()
     problem = ring_problem(random.exponential(size=90).tolist(), cpu, "abcabcabcabc", 1)
     order = zone_order(problem, 0, Budget(1e6))
-    few, more = (arranged(problem, order, 1.0, Budget(1e6, iterations=k)) for k in (iterations, 4 * iterations))
+    few, more = (best_arrangement(problem, order, 1.0, Budget(1e6, iterations=k)) for k in (iterations, 4 * iterations))
     assert more.largest <= few.largest * (1.0 + 1e-9)
     assert more.bound >= few.bound * (1.0 - 1e-9)

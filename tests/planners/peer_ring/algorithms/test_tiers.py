@@ -72,7 +72,7 @@ def test_last_copies_are_even(case: tuple[RingProblem, Ring]) -> None:
     if len(ring.nodes) > problem.replication:
         assert figures["largest"] == pytest.approx(best)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tiers, "ALL", 0)
+        patch.setattr(tiers, "MOST_CHOICES_ENUMERATED", 0)
         searched = tier_figures(problem, with_tier(problem, ring))
     assert figures["largest"] <= searched["largest"] * (1 + 1e-12) <= 3 * figures["largest"] + 1e-9
     assert searched["apart"] == figures["apart"]

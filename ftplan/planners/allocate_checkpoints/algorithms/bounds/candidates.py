@@ -46,7 +46,7 @@ def allowed_cost(problem: CheckpointProblem) -> FloatArray:
 
 
 #: Numbers of one block: 4 MB, which stays in a core's cache.
-BLOCK = 1 << 19
+BLOCK_NUMBERS = 1 << 19
 #: Threads that work on blocks; numpy releases the interpreter's lock within each.
 THREADS = 2
 
@@ -81,7 +81,7 @@ def scan(problem: CheckpointProblem, limits: Limits | None, prices: FloatArray |
     )
     rows = () if limits is None or prices is None else zip(limits.weight, prices, strict=True)
     due = [(weight, price) for weight, price in rows if price.any()]
-    step = max(1, BLOCK // max(nodes, 1))
+    step = max(1, BLOCK_NUMBERS // max(nodes, 1))
 
     def block(start: int) -> None:
         here = slice(start, min(start + step, units))

@@ -62,11 +62,11 @@ def paid_by_first(failover: Failover, first: FloatArray) -> FloatArray:
 
 #: Steps over all units and nodes, and how many of them where nothing else ends the ascent.
 WHOLE = StepRule(momentum=0.5, patience=12, least_rise=ROUNDING)
-PASSES = 400
+MOST_PASSES = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Dual:
+class AllocationDual:
     """A proven bound, the prices (R, N) of the limits on nodes, and the copies (U, c) that are cheapest at them.
 
     With a failover limit ``first`` (L, N) are the prices of first copies, which stand in front of the others.
@@ -100,25 +100,27 @@ def mean_use(limits: Limits, copies: int = 1) -> FloatArray:
     return np.asarray(used / max(limits.lower.shape[1], 1))
 
 
-def dual_value(problem: CheckpointProblem, limits: Limits, prices: FloatArray, first: FloatArray | None = None) -> Dual:
+def dual_value(
+    problem: CheckpointProblem, limits: Limits, prices: FloatArray, first: FloatArray | None = None
+) -> AllocationDual:
     """Return the bound at the prices (R, N) of limits on nodes and, with failover, those of *first* copies (L, N)."""
     if limits.failover is None or first is None:
         return dual_of(problem, limits, prices, scan(problem, limits, prices, 0))
     extra = paid_by_first(limits.failover, first)
     copies, total, _ = ordered_cheapest(priced(problem, limits, prices), extra, problem.domain, problem.copies)
     payments = paid(prices, limits.lower, limits.upper), paid(first, _no_limit(first), limits.failover.upper)
-    return Dual(proven(total, payments, problem.largest_cost), prices, copies, first)
+    return AllocationDual(proven(total, payments, problem.largest_cost), prices, copies, first)
 
 
-def dual_of(problem: CheckpointProblem, limits: Limits, prices: FloatArray, scanned: Scan) -> Dual:
+def dual_of(problem: CheckpointProblem, limits: Limits, prices: FloatArray, scanned: Scan) -> AllocationDual:
     """Return the bound that a scan at these prices proves."""
     payments = (paid(prices, limits.lower, limits.upper),)
-    return Dual(proven(scanned.total, payments, problem.largest_cost), prices, scanned.copies)
+    return AllocationDual(proven(scanned.total, payments, problem.largest_cost), prices, scanned.copies)
 
 
 def ascend(
     problem: CheckpointProblem, limits: Limits, target: float, budget: Budget, start: FloatArray | None = None
-) -> Dual:
+) -> AllocationDual:
     """Return the best dual by subgradient ascent from the prices *start* (R, N) of the limits on nodes, default 0.
 
     *target* is the value of a known plan. Deterministic but for the clock. Cost O(U N (R + c)) a pass.
@@ -137,8 +139,8 @@ def ascend(
         prices.append(np.zeros_like(failover.upper))
         blocks.append(LimitBlock(_no_limit(failover.upper), failover.upper, mean_taken))
     lagrangian = Lagrangian(tuple(blocks), minimum)
-    best = subgradient_ascent(lagrangian, tuple(prices), target, budget.passes(PASSES), budget, WHOLE)
-    return Dual(best.minimum.value, best.prices[0], best.minimum.copies, *best.prices[1:])
+    best = subgradient_ascent(lagrangian, tuple(prices), target, budget.passes(MOST_PASSES), budget, WHOLE)
+    return AllocationDual(best.minimum.value, best.prices[0], best.minimum.copies, *best.prices[1:])
 
 
 def _no_limit(like: FloatArray) -> FloatArray:

@@ -12,7 +12,12 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale import ascend_at_scale
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import allowed_cost, cheapest
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import Dual, ascend, dual_value, mean_use
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import (
+    AllocationDual,
+    ascend,
+    dual_value,
+    mean_use,
+)
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import feasible_prices
 from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest_flow
 from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import build
@@ -51,7 +56,7 @@ MOST_COLUMNS = 300_000
 MANY_PAIRS = 1_000_000
 
 
-def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> Dual:
+def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> AllocationDual:
     """Return the best Lagrangian dual: by the linear relaxation where it is small, by subgradient steps else.
 
     With a failover limit, further steps follow for the prices of first copies. *target* is the value of a known plan.

@@ -22,7 +22,13 @@ TREE_NODES_PER_ITERATION = 1
 LEAST_TIME_S = 0.05
 
 
-# Eight parameters: a problem, its incumbent, and what bounds one search, of which the last serves neighbourhoods alone.
+class SearchEnd(NamedTuple):
+    """When one branch and cut ends: at a relative gap, or after so many nodes of the search tree."""
+
+    gap: float = 0.0
+    tree_nodes: int | None = None
+
+
 def branch_and_cut(
     problem: CheckpointProblem,
     limits: Limits,
@@ -30,20 +36,20 @@ def branch_and_cut(
     best: IntArray,
     seed: int,
     budget: Budget,
-    gap: float,
-    tree_nodes: int | None = None,
+    end: SearchEnd,
 ) -> tuple[IntArray, float]:
     """Return the best copies on some columns and a bound for these columns alone, by SCIP.
 
     SCIP is used, one thread and so deterministic, since it closes generalised assignment problems that CP-SAT leaves
     at 0.1 to 0.3 percent. Its bound holds within its tolerances; 1e-10 of the random plan's loss is taken off for
-    them. *best* is the incumbent, *gap* relative; *tree_nodes* bounds the search tree.
+    them. *best* is the incumbent.
     """
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
         return best, -np.inf
     from ortools.linear_solver import pywraplp
 
+    tree_nodes = end.tree_nodes
     if tree_nodes is None and budget.iterations is not None:
         tree_nodes = budget.iterations * TREE_NODES_PER_ITERATION
     solver = _solver(seed, tree_nodes)
@@ -59,7 +65,7 @@ def branch_and_cut(
         first = add_to_solver(solver, problem, limits.failover, chosen)
     _hint(solver, columns, best, chosen, first)
     parameters = pywraplp.MPSolverParameters()
-    parameters.SetDoubleParam(parameters.RELATIVE_MIP_GAP, gap)
+    parameters.SetDoubleParam(parameters.RELATIVE_MIP_GAP, end.gap)
     status = solve_linear(solver, budget.left_s, parameters)
     if status == pywraplp.Solver.INFEASIBLE:
         return best, np.inf

@@ -9,16 +9,16 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import cheapest
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import (
-    Dual,
+    AllocationDual,
     ordered_cheapest,
     paid_by_first,
     priced,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import branch_and_cut
+from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import SearchEnd, branch_and_cut
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (
     TREE_NODES,
-    Effort,
+    NeighbourhoodEffort,
     large_neighbourhood_search,
 )
 from ftplan.planners.budget import Budget
@@ -33,11 +33,11 @@ MANY_ROUNDS = 1_000_000
 #: Pairs above which neighbourhoods keep to columns that cost at most this part of the gap more than the cheapest, and
 #: the nodes of the search tree that each then gets.
 MANY_PAIRS = 300_000
-NEAR = 0.003
+NEAR_SHARE = 0.003
 FEW_TREE_NODES = 5
 
 
-def open_columns(problem: CheckpointProblem, limits: Limits, dual: Dual, value: float) -> BoolArray:
+def open_columns(problem: CheckpointProblem, limits: Limits, dual: AllocationDual, value: float) -> BoolArray:
     """Return which pairs may be in an allocation cheaper than *value*, shape (U, N).
 
     A plan with a copy of u on i costs at least the bound plus the reduced cost of the pair; where that reaches
@@ -50,7 +50,7 @@ def open_columns(problem: CheckpointProblem, limits: Limits, dual: Dual, value: 
     return np.asarray(problem.allowed & (dual.bound + reduced <= most))
 
 
-def _reduced(problem: CheckpointProblem, limits: Limits, dual: Dual) -> FloatArray:
+def _reduced(problem: CheckpointProblem, limits: Limits, dual: AllocationDual) -> FloatArray:
     """Return by how much each pair costs more, at the dual's prices, than the dearest copy that it may replace.
 
     One copy moves to i: the dearest of the chosen is the one to give up, or the one in the domain of i. Taking the
@@ -61,7 +61,7 @@ def _reduced(problem: CheckpointProblem, limits: Limits, dual: Dual) -> FloatArr
     return np.asarray(cost - np.take_along_axis(cost, chosen, axis=1).max(axis=1)[:, None])
 
 
-def _reduced_with_first(problem: CheckpointProblem, limits: Limits, dual: Dual) -> FloatArray:
+def _reduced_with_first(problem: CheckpointProblem, limits: Limits, dual: AllocationDual) -> FloatArray:
     """Return the same where first copies have prices of their own.
 
     As the first copy, i costs what the best choice with i in front does; as another one at least its own price and
@@ -79,7 +79,7 @@ def _reduced_with_first(problem: CheckpointProblem, limits: Limits, dual: Dual) 
 
 
 def close_gap(
-    problem: CheckpointProblem, limits: Limits, best: IntArray, dual: Dual, seed: int, budget: Budget
+    problem: CheckpointProblem, limits: Limits, best: IntArray, dual: AllocationDual, seed: int, budget: Budget
 ) -> tuple[IntArray, float]:
     """Return the best copies (U, c) found and a bound, by branch and cut on small and then on all open columns.
 
@@ -96,14 +96,14 @@ def close_gap(
     # Many quick looks at what is nearly a tie find more than a few thorough ones.
     if problem.cost.size > MANY_PAIRS and limits.failover is None:
         value = problem.value(best)
-        columns &= open_columns(problem, limits, dual, dual.bound + NEAR * (value - dual.bound))
+        columns &= open_columns(problem, limits, dual, dual.bound + NEAR_SHARE * (value - dual.bound))
         tree_nodes = FEW_TREE_NODES
-    effort = Effort(seed, rounds, tree_nodes)
+    effort = NeighbourhoodEffort(seed, rounds, tree_nodes)
     best = large_neighbourhood_search(problem, limits, columns, best, dual, effort, budget)
     value = problem.value(best)
     if problem.gap(value, dual.bound) <= ROUNDING or budget.over() or not small:
         return best, dual.bound
     columns = open_columns(problem, limits, dual, value)
-    best, bound = branch_and_cut(problem, limits, columns, best, seed, budget, gap=0.0)
+    best, bound = branch_and_cut(problem, limits, columns, best, seed, budget, SearchEnd())
     # What was left out costs at least as much as the value at which it was left out.
     return best, max(dual.bound, min(bound, value))

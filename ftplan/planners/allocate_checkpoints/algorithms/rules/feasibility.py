@@ -27,7 +27,7 @@ from ftplan.planners.result import Result
 
 #: Parts of the time that is left: for the least failover limit, for the least balance within one, and for the proof
 #: that there is no allocation.
-FAILOVER, BALANCE, PROOF = 0.5, 0.6, 0.6
+FAILOVER_SHARE, BALANCE_SHARE, PROOF_SHARE = 0.5, 0.6, 0.6
 #: Seconds that finding the smallest fix may always take.
 FIX_S = 1.0
 
@@ -58,7 +58,7 @@ def rules_in_force(
             return infeasible(problem, rules, replace(unattainable, current=options.failover_limit), budget)
     if options.minimise == "failover":
         others = replace(rules, balance=UNBOUNDED_BALANCE if options.balance == "auto" else options.balance)
-        part = budget.part(FAILOVER)
+        part = budget.part(FAILOVER_SHARE)
         least = least_failover(problem, others, options.seed, part)
         budget.cut = budget.cut or part.cut
         if least is None:
@@ -69,7 +69,7 @@ def rules_in_force(
         return RulesInForce(replace(rules, balance=options.balance), witness, tuple(warnings))
     if not problem.load.size:
         return RulesInForce(replace(rules, balance=LEAST_AUTO_BALANCE))
-    part = budget if rules.failover_limit is None else budget.part(BALANCE)
+    part = budget if rules.failover_limit is None else budget.part(BALANCE_SHARE)
     least = least_balance(problem, rules, LEAST_AUTO_BALANCE, options.seed, part, witness)
     budget.cut = budget.cut or part.cut
     if least is None:
@@ -109,7 +109,7 @@ def no_plan(
 ) -> Result[Allocation]:
     """Return ``infeasible`` with its fix where that is proven, ``no-plan-in-time`` else."""
     if proven is None:
-        part = budget.part(PROOF)  # the rest is for the fix
+        part = budget.part(PROOF_SHARE)  # the rest is for the fix
         proven = find_feasible(problem, limits_of(problem, rules), options.seed, part).status == "infeasible"
         budget.cut = budget.cut or part.cut
     if not proven:

@@ -9,9 +9,13 @@ import numpy as np
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import SatResult, Stretch, least_stretch
+from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import (
+    SatResult,
+    StretchedLimit,
+    least_stretch,
+)
 from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import (
-    STEP,
+    LIMIT_STEP,
     LeastLimit,
     LimitFamily,
     least_limit,
@@ -30,7 +34,7 @@ from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 
 #: Part of the time for the proof that no smaller Δ is possible: of the clock, and of the limit in the solver's own,
 #: deterministic seconds.
-PROOF, PROOF_WORK = 0.6, 0.2
+PROOF_SHARE, PROOF_WORK_SHARE = 0.6, 0.2
 #: Units that are looked at at once: bounds the memory.
 UNITS_AT_ONCE = 4096
 #: A balance that stands for ``auto`` before it is known: it never binds where nodes have a share.
@@ -61,10 +65,10 @@ def least_balance(
         lower[at_zero.names.index("balance")] = fair
         most = best.value if best else float(np.max(fair.sum() / np.where(fair > 0, fair, np.inf), initial=1.0))
         # Bounded by work before the clock, so that another run that ends in time ends alike.
-        part = budget.part(PROOF)
-        work = int(PROOF_WORK * budget.time_limit_s / SOLVER_SECONDS_PER_ITERATION)
+        part = budget.part(PROOF_SHARE)
+        work = int(PROOF_WORK_SHARE * budget.time_limit_s / SOLVER_SECONDS_PER_ITERATION)
         part.iterations = max(1, work) if part.iterations is None else part.iterations
-        stretch = Stretch("balance", fair, 0.0, most + STEP, 1 / STEP)
+        stretch = StretchedLimit("balance", fair, 0.0, most + LIMIT_STEP, 1 / LIMIT_STEP)
         hint = best.copies if best else None
         result = least_stretch(problem, replace(at_zero, lower=lower), stretch, hint, seed, part)
         budget.cut = budget.cut or part.cut

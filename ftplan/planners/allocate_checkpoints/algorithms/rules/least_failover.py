@@ -10,12 +10,12 @@ from ftplan.model.tolerances import NOISE
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import (
     SatResult,
-    Stretch,
+    StretchedLimit,
     fits_into,
     least_stretch,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import (
-    STEP,
+    LIMIT_STEP,
     LeastLimit,
     LimitFamily,
     least_limit,
@@ -33,9 +33,9 @@ from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget
 
 #: The smallest limit that is ever asked for: with it, all survivors carry exactly their fair shares.
-LEAST = 1.0
+LEAST_LIMIT = 1.0
 #: Part of the clock for the proof that no smaller limit is possible.
-PROOF = 0.4
+PROOF_SHARE = 0.4
 
 
 def failover_lower_bound(problem: CheckpointProblem, failover: Failover) -> float:
@@ -45,7 +45,7 @@ def failover_lower_bound(problem: CheckpointProblem, failover: Failover) -> floa
     some allowed node as a whole.
     """
     if not problem.load.any():
-        return LEAST
+        return LEAST_LIMIT
     own = float(ratios(failover, np.zeros_like(failover.fair)).max(initial=0.0))
     lost = np.bincount(failover.loss, problem.load, failover.fair.shape[0])
     alive = (failover.fair > 0) & problem.accepts[None, :]
@@ -57,8 +57,8 @@ def failover_lower_bound(problem: CheckpointProblem, failover: Failover) -> floa
         ).sum(axis=1)
         alone = (failover.own[None, :] + problem.load[loaded, None]) / fair
     alone = np.where(problem.allowed[loaded] & (fair > 0), alone, np.inf).min(axis=1)
-    bound = max(LEAST, own, float(shared[lost > 0].max(initial=0.0)), float(alone.max(initial=0.0)))
-    return max(LEAST, bound * (1 - NOISE))
+    bound = max(LEAST_LIMIT, own, float(shared[lost > 0].max(initial=0.0)), float(alone.max(initial=0.0)))
+    return max(LEAST_LIMIT, bound * (1 - NOISE))
 
 
 def least_failover(problem: CheckpointProblem, rules: CheckpointRules, seed: int, budget: Budget) -> LeastLimit | None:
@@ -67,27 +67,29 @@ def least_failover(problem: CheckpointProblem, rules: CheckpointRules, seed: int
     None where none was found, or none exists whatever the limit. Simple bounds or CP-SAT prove the least.
     Deterministic but for the clock.
     """
-    limits = limits_of(problem, replace(rules, failover_limit=LEAST))
+    limits = limits_of(problem, replace(rules, failover_limit=LEAST_LIMIT))
     failover = limits.failover
     assert failover is not None
     lower = failover_lower_bound(problem, failover)
     if not np.isfinite(lower):
         return None
     shares = failover.fair[failover.fair > 0]  # one survivor carries everything: a limit that never matters
-    most = float(failover.load.sum() / shares.min(initial=np.inf)) + LEAST if shares.size else LEAST
+    most = float(failover.load.sum() / shares.min(initial=np.inf)) + LEAST_LIMIT if shares.size else LEAST_LIMIT
 
     def at(limit: float) -> Limits:
         return replace(limits, failover=failover_of(problem, limit))
 
     def prove(best: LeastLimit | None) -> SatResult:
-        part = budget.part(PROOF)
+        part = budget.part(PROOF_SHARE)
         result = SatResult("unknown")
         if fits_into(problem, budget):
-            stretch = Stretch("failover", failover.fair, lower, best.value + STEP if best else most, 1 / STEP)
+            stretch = StretchedLimit(
+                "failover", failover.fair, lower, best.value + LIMIT_STEP if best else most, 1 / LIMIT_STEP
+            )
             result = least_stretch(problem, limits, stretch, best.copies if best else None, seed, part)
         budget.cut = budget.cut or part.cut
         kept = result.copies is not None and replace(limits, failover=None).kept(result.copies)
         return result if kept else replace(result, copies=None)
 
-    family = LimitFamily(at, failover.headroom, LEAST, lower)
+    family = LimitFamily(at, failover.headroom, LEAST_LIMIT, lower)
     return least_limit(problem, family, longest_first(problem), (rounded_up(lower), most), prove, budget)

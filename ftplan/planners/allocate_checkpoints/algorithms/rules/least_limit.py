@@ -17,9 +17,9 @@ from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation i
 from ftplan.planners.budget import Budget
 
 #: A limit is looked for in steps of this size; what is found is rounded up to six digits after the point.
-STEP = 2.0**-21
+LIMIT_STEP = 2.0**-21
 #: Halvings of the interval in which a limit is looked for by repair alone.
-HALVINGS = 24
+MOST_HALVINGS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def least_limit(
         return LeastLimit(best.value, best.copies, True)
     any(attempt(value) for value in trials[1:])
     low, high = family.lower, best.value if best else family.lower
-    for _ in range(HALVINGS):
+    for _ in range(MOST_HALVINGS):
         if best is None or high - low < 1e-6 or budget.over():
             break
         middle = (low + high) / 2

@@ -9,14 +9,14 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import feasible_moves, move_savings
-from ftplan.planners.allocate_checkpoints.algorithms.search.migration import Migration
+from ftplan.planners.allocate_checkpoints.algorithms.search.migration import CopyMigration
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.budget import Budget
 
 #: Copies up to which every pair of moves is looked at; above it exchanges with about so many partners.
-PARTNERS = 2000
+MOST_PARTNERS = 2000
 #: Pairs of a copy and a node that are looked at at once.
-CELLS = 400_000
+MOST_PAIRS_AT_ONCE = 400_000
 
 
 class JointMove(NamedTuple):
@@ -44,7 +44,7 @@ class Departure(NamedTuple):
         return Departure(slot, slot // allocation.problem.copies, int(allocation.flat[slot]), better, saving, least)
 
 
-def relocate(migration: Migration, departure: Departure) -> JointMove | None:
+def relocate(migration: CopyMigration, departure: Departure) -> JointMove | None:
     """Return the best way to go alone, None where there is none. Cost O(N)."""
     slot, unit, origin, better, saving, _ = departure
     feasible = feasible_moves(migration.allocation, slot, better)
@@ -55,7 +55,7 @@ def relocate(migration: Migration, departure: Departure) -> JointMove | None:
     return JointMove(float(saving[node]), ((slot, node),))
 
 
-def push(migration: Migration, departure: Departure) -> JointMove | None:
+def push(migration: CopyMigration, departure: Departure) -> JointMove | None:
     """Return the best way to go to a node from which another copy goes anywhere. Cost O(U c N)."""
     slot, unit, origin, better, saving, least = departure
     allocation, limits, used = migration.allocation, migration.allocation.limits, migration.allocation.used
@@ -84,7 +84,7 @@ def push(migration: Migration, departure: Departure) -> JointMove | None:
     return JointMove(float(total[row, node]) / 2, ((slot, int(at[row])), (int(others[row]), node)))
 
 
-def pull(migration: Migration, departure: Departure) -> JointMove | None:
+def pull(migration: CopyMigration, departure: Departure) -> JointMove | None:
     """Return the best way to go to a node while another copy takes the place that is left. Cost O(U c N)."""
     slot, unit, origin, better, saving, least = departure
     allocation, limits, used = migration.allocation, migration.allocation.limits, migration.allocation.used
@@ -107,10 +107,10 @@ def pull(migration: Migration, departure: Departure) -> JointMove | None:
     return JointMove(float(total[row, node]) / 2, ((slot, node), (int(others[row]), origin)))
 
 
-def exchange(migration: Migration, departure: Departure) -> JointMove | None:
+def exchange(migration: CopyMigration, departure: Departure) -> JointMove | None:
     """Return the best exchange with a copy on a node that is better for this one.
 
-    Looks at about :data:`PARTNERS` copies, those on its best nodes. Cost O(U c + N).
+    Looks at about :data:`MOST_PARTNERS` copies, those on its best nodes. Cost O(U c + N).
     """
     slot, unit, origin, better, saving, least = departure
     allocation, p = migration.allocation, migration.allocation.problem
@@ -131,16 +131,16 @@ def exchange(migration: Migration, departure: Departure) -> JointMove | None:
 
 
 def _others(allocation: WorkingAllocation, unit: int, wanted: BoolArray) -> IntArray:
-    """Return the *wanted* slots (U c,) of other units, as many as fit into :data:`CELLS`."""
+    """Return the *wanted* slots (U c,) of other units, as many as fit into :data:`MOST_PAIRS_AT_ONCE`."""
     others = np.flatnonzero(wanted & (np.arange(wanted.size) // allocation.problem.copies != unit))
-    return others[: max(CELLS // len(allocation.problem.nodes), 1)]
+    return others[: max(MOST_PAIRS_AT_ONCE // len(allocation.problem.nodes), 1)]
 
 
 def _partners(flat: IntArray, better: BoolArray, saving: FloatArray) -> IntArray:
-    """Return the slots on better nodes, at most about :data:`PARTNERS`: nodes that save most first."""
+    """Return the slots on better nodes, at most about :data:`MOST_PARTNERS`: nodes that save most first."""
     there = np.bincount(flat, minlength=better.size)
     order = np.argsort(np.where(better, -saving, np.inf), kind="stable")[: int(better.sum())]
-    enough = int(np.searchsorted(np.cumsum(there[order]), PARTNERS)) + 1
+    enough = int(np.searchsorted(np.cumsum(there[order]), MOST_PARTNERS)) + 1
     chosen = np.zeros(better.size, dtype=np.bool_)
     chosen[order[:enough]] = True
     return np.flatnonzero(chosen[flat])
@@ -153,12 +153,12 @@ def _largest(total: FloatArray, feasible: BoolArray) -> tuple[int, int]:
 
 
 #: Passes over all copies: what one pass finds too full may have room after it.
-PASSES = 50
+MOST_PASSES = 50
 #: Copies up to which a copy in its old place is still looked at when no further move is allowed.
-SMALL = 500
+MOST_COPIES_PUT_BACK = 500
 
 
-def best_first(migration: Migration, target: float, budget: Budget) -> None:
+def best_first(migration: CopyMigration, target: float, budget: Budget) -> None:
     """Move and exchange copies within all limits, what saves most first, until the cost is at most *target*.
 
     A pair of moves counts with half of what it saves. Ends at the target, when nothing is left that saves and is
@@ -175,7 +175,7 @@ def best_first(migration: Migration, target: float, budget: Budget) -> None:
     least = 1e-12 * max(p.largest_cost, 1e-300)
     cheapest = np.where(p.allowed, p.cost, np.inf).min(axis=1)
     units = np.arange(allocation.flat.size) // p.copies
-    for _ in range(budget.passes(PASSES)):
+    for _ in range(budget.passes(MOST_PASSES)):
         hope = p.cost[units, allocation.flat] - cheapest[units]
         heap = [(-hope[slot], int(slot)) for slot in np.flatnonzero(hope > least).tolist()]
         heapq.heapify(heap)
@@ -184,7 +184,7 @@ def best_first(migration: Migration, target: float, budget: Budget) -> None:
             if migration.value <= target or budget.over():
                 return
             key, slot = heapq.heappop(heap)
-            if allocation.flat.size > SMALL and _too_far(migration, slot):
+            if allocation.flat.size > MOST_COPIES_PUT_BACK and _too_far(migration, slot):
                 continue
             change = _best_change(migration, slot, least)
             if change is None:
@@ -203,7 +203,7 @@ def best_first(migration: Migration, target: float, budget: Budget) -> None:
             return
 
 
-def _too_far(migration: Migration, slot: int) -> bool:
+def _too_far(migration: CopyMigration, slot: int) -> bool:
     """Return whether a copy that lies where it did is one too many to move.
 
     In exchange for one that goes home it could still go: a rare gain, looked for in small problems only.
@@ -215,13 +215,13 @@ def _too_far(migration: Migration, slot: int) -> bool:
     return bool(migration.allowance.exceeded(migration.moves + 1, migration.size + float(p.state[unit])))
 
 
-def _best_change(migration: Migration, slot: int, least: float) -> JointMove | None:
+def _best_change(migration: CopyMigration, slot: int, least: float) -> JointMove | None:
     """Return what saves most for one copy within all limits, None where nothing saves."""
     departure = Departure.of(migration.allocation, slot, least)
     if not departure.better.any():
         return None
     ways = [relocate]
     if migration.allocation.limits.names:  # only then may one copy alone have no room
-        ways += [exchange] if migration.allocation.flat.size > PARTNERS else [push, pull]
+        ways += [exchange] if migration.allocation.flat.size > MOST_PARTNERS else [push, pull]
     changes = [change for way in ways if (change := way(migration, departure))]
     return max(changes, key=lambda change: (change.saving, -len(change.moves)), default=None)

@@ -12,11 +12,11 @@ from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation i
 from ftplan.planners.budget import Budget
 
 #: Rounds of moves and chains where nothing else ends the search.
-ROUNDS = 30
+MOST_ROUNDS = 30
 #: Nodes that a copy tries to get to by pushing another copy away.
-WANTED = 3
+MOST_WANTED_NODES = 3
 #: A round that saves less than this part of what all rounds have saved is the last.
-LEAST_PART = 1e-3
+LEAST_SAVED_SHARE = 1e-3
 
 
 @dataclass(slots=True)
@@ -46,7 +46,9 @@ class CandidateSearch:
         return fits
 
 
-def improve_by_shifts(allocation: WorkingAllocation, candidates: Scan, prices: FloatArray, budget: Budget) -> None:
+def improve_by_ejection_chains(
+    allocation: WorkingAllocation, candidates: Scan, prices: FloatArray, budget: Budget
+) -> None:
     """Apply moves, swaps and chains (one copy pushes another on) that save cost, within all limits.
 
     *candidates* is a scan at *prices* (R, N): only its nodes are tried. Copies that cost more than their cheapest
@@ -56,12 +58,12 @@ def improve_by_shifts(allocation: WorkingAllocation, candidates: Scan, prices: F
     least = 1e-12 * max(allocation.problem.largest_cost, 1e-300)
     search = CandidateSearch(allocation, candidates.nodes, candidates.cost, least)
     total = 0.0
-    for _ in range(budget.passes(ROUNDS)):
+    for _ in range(budget.passes(MOST_ROUNDS)):
         saved = _moves(search, budget)
         saved += _chains(search, prices, budget)
         allocation.used = allocation.limits.used(allocation.copies)
         total += saved
-        if budget.over() or saved <= LEAST_PART * total:
+        if budget.over() or saved <= LEAST_SAVED_SHARE * total:
             return
 
 
@@ -102,7 +104,7 @@ def _chains(search: CandidateSearch, prices: FloatArray, budget: Budget) -> floa
             priced_now = priced_now + weight[r, units] * prices[r, allocation.flat]
             priced = priced + weight[r, units][:, None] * prices[r][search.nodes[units]]
     excess = priced_now - np.where(search.free(slots), priced, np.inf).min(axis=1)
-    wanted = np.argsort(priced, axis=1, kind="stable")[:, :WANTED]
+    wanted = np.argsort(priced, axis=1, kind="stable")[:, :MOST_WANTED_NODES]
     total = 0.0
     for slot in np.argsort(-excess, kind="stable")[: int((excess > search.least).sum())].tolist():
         if budget.over():

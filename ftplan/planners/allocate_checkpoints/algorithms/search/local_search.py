@@ -67,7 +67,7 @@ def _breach(
 #: Slots above which swaps are left out: one pass over all pairs would take minutes.
 MOST_SLOTS_FOR_SWAPS = 20_000
 #: Passes over all copies where nothing else ends the search.
-PASSES = 50
+MOST_PASSES = 50
 
 
 def improve(allocation: WorkingAllocation, budget: Budget) -> None:
@@ -80,7 +80,7 @@ def improve(allocation: WorkingAllocation, budget: Budget) -> None:
     if allocation.limits.failover is not None:
         allocation.count_takeovers()
     slots = allocation.flat.size
-    for _ in range(budget.passes(PASSES)):
+    for _ in range(budget.passes(MOST_PASSES)):
         changed = False
         for operator in OPERATORS if slots <= MOST_SLOTS_FOR_SWAPS else (MOVE,):
             for slot in range(slots):

@@ -11,11 +11,11 @@ from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation i
 from ftplan.planners.budget import Budget
 
 #: Part of the relief a move promised alone that must be left when its turn comes; else the next look decides.
-STILL_GOOD = 0.5
+LEAST_RELIEF_LEFT = 0.5
 #: Moves in a row that have lost their good, after which a new look is cheaper.
-REFUSED = 24
+MOST_REFUSED_MOVES = 24
 #: Moves that one look considers, the cheapest.
-LOOKED_AT = 1024
+MOST_MOVES_AT_ONCE = 1024
 
 
 def repair_in_bulk(allocation: WorkingAllocation, budget: Budget) -> None:
@@ -49,9 +49,9 @@ def _relieve(allocation: WorkingAllocation, node: int, breach: FloatArray) -> bo
         weight = allocation.limits.weight[:, unit]
         left = _breach_of(allocation, allocation.used[:, at] - weight, at)
         grown = _breach_of(allocation, allocation.used[:, target] + weight, target)
-        if breach[at] + breach[target] - left - grown < max(LEAST_RELIEF, STILL_GOOD * float(relief[i])):
+        if breach[at] + breach[target] - left - grown < max(LEAST_RELIEF, LEAST_RELIEF_LEFT * float(relief[i])):
             refused += 1
-            if refused == REFUSED:
+            if refused == MOST_REFUSED_MOVES:
                 break
             continue
         refused = 0
@@ -79,9 +79,9 @@ def _rated(
         parts.append((moves.slots[row], moves.targets[column], moves.relief[good], moves.cost[good]))
     slots, targets, relief, cost = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     rate = cost / relief
-    if rate.size <= LOOKED_AT:
+    if rate.size <= MOST_MOVES_AT_ONCE:
         return slots, targets, relief, rate
-    first = np.sort(np.argpartition(rate, LOOKED_AT)[:LOOKED_AT])
+    first = np.sort(np.argpartition(rate, MOST_MOVES_AT_ONCE)[:MOST_MOVES_AT_ONCE])
     return slots[first], targets[first], relief[first], rate[first]
 
 

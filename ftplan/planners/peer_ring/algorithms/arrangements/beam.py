@@ -11,8 +11,8 @@ from ftplan.compiled import compiled, pays_to_compile
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.arrangements.classes import Classes
-from ftplan.planners.peer_ring.algorithms.arrangements.every_order import Ordered
+from ftplan.planners.peer_ring.algorithms.arrangements.classes import NodeClasses
+from ftplan.planners.peer_ring.algorithms.arrangements.every_order import BoundedOrder
 from ftplan.planners.peer_ring.algorithms.partition import scattered, sums_around
 from ftplan.planners.peer_ring.algorithms.partition_kernel import farthest
 from ftplan.planners.peer_ring.problem import RingProblem
@@ -97,14 +97,14 @@ def beam(
     return -1
 
 
-#: Partial orders kept, and fewer where there are many groups: kept times groups of a zone is at most CHOICES.
-KEPT, CHOICES = 64, 512
+#: Partial orders kept, and fewer where there are many groups: kept times groups of a zone is at most the second.
+MOST_PARTIAL_ORDERS, MOST_CHOICES = 64, 512
 #: Groups of nodes of a zone, in order of their size, that it is chosen from.
-GROUPS = 64
+MOST_GROUPS = 64
 #: Ways to begin (first place, first zone) that are tried at most, and steps in all.
-WAYS, WORK = 400, 1_000_000_000.0
+MOST_BEGINNINGS, MOST_STEPS = 400, 1_000_000_000.0
 #: Share of the distance to the bound that is too little to look for; the first limit is so much above the bound.
-NEAR, WIDE = 1e-3, 0.01
+SMALLEST_STEP, FIRST_STEP = 1e-3, 0.01
 
 
 class Beam:
@@ -116,7 +116,7 @@ class Beam:
         (n,) nodes by number, clockwise, whose zones are kept.
     """
 
-    def __init__(self, problem: RingProblem, classes: Classes, order: IntArray) -> None:
+    def __init__(self, problem: RingProblem, classes: NodeClasses, order: IntArray) -> None:
         self.size = len(problem.load)
         self.sums = sums_around(problem.load)
         groups = list(_groups(problem, classes))
@@ -128,28 +128,28 @@ class Beam:
         number[self.nodes] = np.repeat(self.zone, np.diff(self.begin))
         self.zones = number[order]
         busiest = int(np.bincount(self.zone).max())
-        self.kept = max(min(KEPT, CHOICES // busiest), 1)
+        self.kept = max(min(MOST_PARTIAL_ORDERS, MOST_CHOICES // busiest), 1)
         steps = 8.0 * len(order) * (self.kept * busiest + len(groups))
-        self.ways = int(min(max(WORK / steps / 20.0, 2), WAYS))
+        self.ways = int(min(max(MOST_STEPS / steps / 20.0, 2), MOST_BEGINNINGS))
         self.run = beam if pays_to_compile(steps * self.ways) else beam.plain
         shape = (len(order), self.kept)
         self.parent, self.chosen = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
 
-    def least(self, low: float, high: float, budget: Budget) -> Ordered:
+    def least(self, low: float, high: float, budget: Budget) -> BoundedOrder:
         """Return the best order found whose largest load by cpu is below *high*; ``bound`` is its load, no bound.
 
         Ends where one is as low as *low*.
         """
         low = max(low, float(self.sums[self.size]) / float(self.cpu.sum()))
-        best, answer = high, Ordered(np.empty(0, dtype=np.int64), -1, high)
+        best, answer = high, BoundedOrder(np.empty(0, dtype=np.int64), -1, high)
         for start, turn in self._begins(budget):
             if budget.over() or best <= low * (1.0 + ROUNDING):
                 break
             under, aim, found = self._first(start, turn, low, best, budget)
             while found is not None:
-                best, answer = aim, Ordered(found, start, aim)
+                best, answer = aim, BoundedOrder(found, start, aim)
                 found = None
-                while found is None and best - under > NEAR * best * 0.1 and not budget.over():
+                while found is None and best - under > SMALLEST_STEP * best * 0.1 and not budget.over():
                     aim = 0.5 * (under + best)
                     found = self._order(start, turn, aim)
                     if found is None:
@@ -164,13 +164,13 @@ class Beam:
         Limits grow from the bound: where one is too wide, nodes that come first take so much that those at the end get
         one position each, whether it fits or not.
         """
-        under, aim = low, low * (1.0 + WIDE)
-        while aim < best - WIDE * low and not budget.over():
+        under, aim = low, low * (1.0 + FIRST_STEP)
+        while aim < best - FIRST_STEP * low and not budget.over():
             found = self._order(start, turn, aim)
             if found is not None:
                 return under, aim, found
             under, aim = aim, low + 2.0 * (aim - low)
-        aim = best - NEAR * (best - low)
+        aim = best - SMALLEST_STEP * (best - low)
         return under, aim, self._order(start, turn, aim)
 
     def _begins(self, budget: Budget) -> Iterator[tuple[int, int]]:
@@ -194,13 +194,13 @@ class Beam:
         return order
 
 
-def _groups(problem: RingProblem, classes: Classes) -> Iterator[tuple[int, IntArray]]:
+def _groups(problem: RingProblem, classes: NodeClasses) -> Iterator[tuple[int, IntArray]]:
     """Yield the zone and the nodes of each class; of zones with too many, those of neighbouring sizes together."""
     for zone in range(classes.zones):
         own = np.flatnonzero(classes.zone == zone)
-        if len(own) <= GROUPS:
+        if len(own) <= MOST_GROUPS:
             yield from ((zone, classes.members[group]) for group in own)
             continue
         nodes = np.concatenate([classes.members[group] for group in own])
         nodes = nodes[np.argsort(problem.cpu[nodes], kind="stable")]
-        yield from ((zone, part) for part in np.array_split(nodes, GROUPS))
+        yield from ((zone, part) for part in np.array_split(nodes, MOST_GROUPS))

@@ -13,7 +13,7 @@ from ftplan.planners.peer_ring.problem import RingProblem
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class NodeClasses:
     """C classes of n members.
 
     Attributes
@@ -33,7 +33,7 @@ class Classes:
     free: int = -1
 
     @staticmethod
-    def of(problem: RingProblem, zoned: bool = True) -> Classes:
+    def of(problem: RingProblem, zoned: bool = True) -> NodeClasses:
         """Return the classes of the members; without zones those of one size are alike."""
         member = problem.member
         _, zone, size = np.unique(problem.zone[member], return_inverse=True, return_counts=True)
@@ -45,7 +45,7 @@ class Classes:
         members = tuple(member[np.ravel(at) == k] for k in range(len(keys)))
         count = np.bincount(np.ravel(at), minlength=len(keys))
         free = len(named) - 1 if alone.any() else -1
-        return Classes(keys[:, 0].astype(np.int64), keys[:, 1].copy(), count, members, free)
+        return NodeClasses(keys[:, 0].astype(np.int64), keys[:, 1].copy(), count, members, free)
 
     @cached_property
     def zones(self) -> int:
@@ -89,7 +89,7 @@ class Classes:
         return order
 
 
-def repeats(classes: Classes, zones: int, width: int) -> IntArray:
+def repeated_zones(classes: NodeClasses, zones: int, width: int) -> IntArray:
     """Return for each history of width - 1 zones and a next one, (Z^(width - 1) * Z,), 1 where some zone is twice.
 
     A history is a number of base Z whose last digit is the newest zone.

@@ -10,18 +10,18 @@ from ftplan.compiled import pays_to_compile
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.arrangements.classes import Classes, repeats
+from ftplan.planners.peer_ring.algorithms.arrangements.classes import NodeClasses, repeated_zones
 from ftplan.planners.peer_ring.algorithms.arrangements.every_order_kernel import reached, reached_exactly, reaching
 from ftplan.planners.peer_ring.algorithms.partition import scattered, sums_around
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Entries of a table of choices, and steps in all, up to which every order is looked at.
-ENTRIES, WORK = 2_000_000, 400_000_000.0
+MOST_ENTRIES, MOST_STEPS = 2_000_000, 400_000_000.0
 #: Steps that one iteration of the budget buys.
-PER_ITERATION = 4_000_000.0
+STEPS_PER_ITERATION = 4_000_000.0
 
 
-class Ordered(NamedTuple):
+class BoundedOrder(NamedTuple):
     """Nodes in clockwise order (n,), the place of the first one's arc, and what no order is below, as load by cpu.
 
     Without an order (empty) none is below what was asked for, or none was found in time.
@@ -50,7 +50,9 @@ class EveryOrder:
         Windows that may have a zone twice.
     """
 
-    def __init__(self, problem: RingProblem, classes: Classes, width: int, most: int, exactly: bool = False) -> None:
+    def __init__(
+        self, problem: RingProblem, classes: NodeClasses, width: int, most: int, exactly: bool = False
+    ) -> None:
         self.classes, self.width, self.most, self.exactly = classes, max(width, 1), most, exactly
         self.sums = sums_around(problem.load)
         self.size = len(problem.load)
@@ -79,16 +81,16 @@ class EveryOrder:
 
     def fits(self, high: float, budget: Budget) -> bool:
         """Return whether the table and the work are small enough."""
-        work = WORK if budget.iterations is None else min(WORK, PER_ITERATION * budget.iterations)
-        return self.entries <= ENTRIES and self.steps(high) <= work
+        work = MOST_STEPS if budget.iterations is None else min(MOST_STEPS, STEPS_PER_ITERATION * budget.iterations)
+        return self.entries <= MOST_ENTRIES and self.steps(high) <= work
 
-    def least(self, low: float, high: float, budget: Budget) -> Ordered:
+    def least(self, low: float, high: float, budget: Budget) -> BoundedOrder:
         """Return the order with the least largest load by cpu that is below *high*; :meth:`fits` must hold.
 
         Guarantee: no order is below ``bound``; it is *low* where the clock cut the work short.
         """
         self._prepare(pays_to_compile(self.steps(high)))
-        best, answer = high, Ordered(np.empty(0, dtype=np.int64), -1, high)
+        best, answer = high, BoundedOrder(np.empty(0, dtype=np.int64), -1, high)
         for start in self.starts(high).tolist():
             for first in range(int(self.histories)):
                 if budget.over():
@@ -99,7 +101,7 @@ class EveryOrder:
                     continue
                 best = self._bisected(start, first, low, best)
                 order = self.classes.nodes(self._sequence(start, first, self._way(start, first, best)))
-                answer = Ordered(order, start, best)
+                answer = BoundedOrder(order, start, best)
         return answer._replace(bound=max(low, best * (1.0 - NOISE)))
 
     def _prepare(self, compiled: bool) -> None:
@@ -109,7 +111,7 @@ class EveryOrder:
         self._reaching = reaching if compiled else reaching.plain
         self._ends = np.empty((len(self.sizes), len(self.sums)), dtype=np.int64)
         self._taken, self._stride = classes.taken(), classes.stride()
-        self._repeated = repeats(classes, self.zones, self.width)
+        self._repeated = repeated_zones(classes, self.zones, self.width)
         self._left = np.maximum(classes.left(), 0.0) + NOISE * float((classes.cpu * classes.count).sum())
         if self.exactly:
             self._there: BoolArray = np.empty((*shape, self.size + 1), dtype=np.bool_)

@@ -11,20 +11,20 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.arrangements.beam import Beam
-from ftplan.planners.peer_ring.algorithms.arrangements.classes import Classes
-from ftplan.planners.peer_ring.algorithms.arrangements.every_order import EveryOrder, Ordered
+from ftplan.planners.peer_ring.algorithms.arrangements.classes import NodeClasses
+from ftplan.planners.peer_ring.algorithms.arrangements.every_order import BoundedOrder, EveryOrder
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder, width_of
 from ftplan.planners.peer_ring.algorithms.partition import Cuts, partition, per_cpu, scattered
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Arcs times starts up to which cuts of an order are looked for: as many starts as that makes.
-STARTS = 2_000_000
+MOST_ARC_STARTS = 2_000_000
 #: Share of the time for orders that are built place by place.
-BUILT = 0.4
+BEAM_TIME_SHARE = 0.4
 
 
-class Arranged(NamedTuple):
+class Arrangement(NamedTuple):
     """Nodes in clockwise order (n,), first positions (n,), the largest load over fair share and its proven bound."""
 
     order: IntArray
@@ -33,7 +33,7 @@ class Arranged(NamedTuple):
     bound: float
 
 
-def arranged(problem: RingProblem, zoned: ZoneOrder, bound: float, budget: Budget) -> Arranged:
+def best_arrangement(problem: RingProblem, zoned: ZoneOrder, bound: float, budget: Budget) -> Arrangement:
     """Return the best order found with as few zone violations as *zoned* has, its cuts, and what no order is below.
 
     First orders that follow the zones of *zoned*, built place by place with those that waste least kept. Where there
@@ -46,7 +46,7 @@ def arranged(problem: RingProblem, zoned: ZoneOrder, bound: float, budget: Budge
     bound
         Of the largest load over the fair share, of any order.
     """
-    search = _Search(problem, zoned, bound)
+    search = _ArrangementSearch(problem, zoned, bound)
     search.try_order(zoned.order, budget)
     search.build(budget)
     if search.open and zoned.violations == zoned.bound:
@@ -54,16 +54,16 @@ def arranged(problem: RingProblem, zoned: ZoneOrder, bound: float, budget: Budge
     if search.open:
         search.look_without_zones(budget)
     bound = sound_bound("min", search.cuts.largest, search.bound)
-    return Arranged(search.order, search.cuts.first, search.cuts.largest, bound)
+    return Arrangement(search.order, search.cuts.first, search.cuts.largest, bound)
 
 
-class _Search:
+class _ArrangementSearch:
     """The best order so far, and the best bound."""
 
     def __init__(self, problem: RingProblem, zoned: ZoneOrder, bound: float) -> None:
         self.problem, self.zoned, self.bound = problem, zoned, bound
         self.unit = per_cpu(problem, problem.member)
-        self.classes, self.width = Classes.of(problem), width_of(problem)
+        self.classes, self.width = NodeClasses.of(problem), width_of(problem)
         self.order = zoned.order
         self.cuts = Cuts(np.empty(0, dtype=np.int64), float("inf"))
 
@@ -84,8 +84,12 @@ class _Search:
             return
         below = min(self.cuts.largest, limit * (1.0 + ROUNDING))
         size, starts = len(self.problem.load), None
-        if len(order) * size > STARTS:
-            starts = np.array([start]) % size if start >= 0 else scattered(size, 0, size)[: STARTS // len(order) + 1]
+        if len(order) * size > MOST_ARC_STARTS:
+            starts = (
+                np.array([start]) % size
+                if start >= 0
+                else scattered(size, 0, size)[: MOST_ARC_STARTS // len(order) + 1]
+            )
         cuts = partition(self.problem, order, self.bound, below, starts, budget)
         if len(cuts.first):
             self.order, self.cuts = order, cuts
@@ -93,7 +97,7 @@ class _Search:
     def build(self, budget: Budget) -> None:
         """Build orders place by place."""
         if self.open:
-            part = budget.part(BUILT)
+            part = budget.part(BEAM_TIME_SHARE)
             found = Beam(self.problem, self.classes, self.zoned.order).least(*self._span(), part)
             budget.cut |= part.cut
             self.try_order(found.order, budget, found.start, found.bound / self.unit)
@@ -106,13 +110,13 @@ class _Search:
 
     def look_without_zones(self, budget: Budget) -> None:
         """Look at every order whatever its zones, for a bound, and for an order where it happens to do."""
-        found = self._look(EveryOrder(self.problem, Classes.of(self.problem, False), 1, 0), budget, use=False)
+        found = self._look(EveryOrder(self.problem, NodeClasses.of(self.problem, False), 1, 0), budget, use=False)
         if found is None or not len(found.order):
             return
         if crowded(self.problem.zone[found.order], self.width)[0] <= self.zoned.violations:
             self.try_order(found.order, budget, found.start)
 
-    def _look(self, every: EveryOrder, budget: Budget, use: bool = True) -> Ordered | None:
+    def _look(self, every: EveryOrder, budget: Budget, use: bool = True) -> BoundedOrder | None:
         low, high = self._span()
         if budget.over() or not every.fits(high, budget):
             return None

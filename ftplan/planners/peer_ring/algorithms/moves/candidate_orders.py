@@ -15,9 +15,9 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.least_load import LeastLoad
 from ftplan.planners.peer_ring.algorithms.moves.cuts import FEW_TRIES, least_bytes
-from ftplan.planners.peer_ring.algorithms.moves.insertion import joined
-from ftplan.planners.peer_ring.algorithms.moves.request import Question
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, repaired
+from ftplan.planners.peer_ring.algorithms.moves.insertion import order_with_joins
+from ftplan.planners.peer_ring.algorithms.moves.request import RingChange
+from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, less_crowded
 from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.problem import RingProblem
 
@@ -26,7 +26,7 @@ MOST_ORDERS = 5_040
 MOST_ORDER_STEPS = 300_000_000
 
 
-def alike(question: Question) -> IntArray:
+def alike(question: RingChange) -> IntArray:
     """Return a class for each node, (N,): nodes of a class have the same cpu and room, and hold nothing yet.
 
     They have the same zone too, or each has one of its own. Any other node is a class of its own.
@@ -40,7 +40,7 @@ def alike(question: Question) -> IntArray:
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def how_many(question: Question) -> int | None:
+def count_orders(question: RingChange) -> int | None:
     """Return how many orders there are, None where these are too many to look at all."""
     member = question.problem.member
     if len(member) > 30:
@@ -52,7 +52,7 @@ def how_many(question: Question) -> int | None:
     return count if count <= MOST_ORDERS and steps <= MOST_ORDER_STEPS else None
 
 
-def every_order(question: Question) -> Iterator[IntArray]:
+def every_order(question: RingChange) -> Iterator[IntArray]:
     """Yield circular orders of the members, one for all that differ only in nodes that are alike."""
     first, *others = question.problem.member.tolist()
     kind = alike(question)
@@ -74,7 +74,7 @@ def _arranged(begun: list[int], left: list[int], kind: IntArray) -> Iterator[lis
 MOST_SLOTS = 1500
 
 
-def relabelled(question: Question, order: IntArray, first: IntArray, classes: IntArray) -> IntArray:
+def relabelled(question: RingChange, order: IntArray, first: IntArray, classes: IntArray) -> IntArray:
     """Return the order of fewest bytes for cuts as they are, where nodes change places within their class only.
 
     The node of a slot holds the arcs of the ``walk`` slots up to its own, so that what travels to it depends on the
@@ -94,7 +94,7 @@ def relabelled(question: Question, order: IntArray, first: IntArray, classes: In
     return answer
 
 
-def _saved(question: Question, order: IntArray, first: IntArray) -> FloatArray:
+def _saved(question: RingChange, order: IntArray, first: IntArray) -> FloatArray:
     """Return the worth of what each node holds already of the arcs that a slot's node holds, (slots, N)."""
     problem, slots = question.problem, len(order)
     size = len(problem.position)
@@ -109,18 +109,18 @@ def _saved(question: Question, order: IntArray, first: IntArray) -> FloatArray:
 
 
 #: Largest loads, over the least, for which good orders are looked for.
-LOADS = (1.0, 1.01, 1.03, 1.1, 1.25, 1.5, 2.0, np.inf)
+ORDER_LOADS = (1.0, 1.01, 1.03, 1.1, 1.25, 1.5, 2.0, np.inf)
 #: Of these, those for which neighbours of good orders are looked at.
-NEAR_LOADS = (1.0, 1.1)
+NEIGHBOUR_LOADS = (1.0, 1.1)
 #: Turns of the order of least load against the ring in place that are tried.
-TURNS = 24
+MOST_TURNS = 24
 #: Nodes up to which it is tried even where the order in place is as good in violations and load.
-MOST_TURNED = 100
+MOST_TURNED_NODES = 100
 #: Steps of the search among neighbours: candidates times nodes times positions.
 MOST_NEIGHBOUR_STEPS = 400_000_000
 
 
-def in_place(problem: RingProblem) -> IntArray:
+def members_in_place(problem: RingProblem) -> IntArray:
     """Return the members on the ring in place in their circular order, by their first tokens."""
     assert problem.current is not None
     nodes = problem.current.node[problem.members[problem.current.node]]
@@ -128,7 +128,7 @@ def in_place(problem: RingProblem) -> IntArray:
     return nodes[np.sort(at)]
 
 
-def some_orders(question: Question, best: LeastLoad, budget: Budget) -> Iterator[IntArray]:
+def candidate_orders(question: RingChange, best: LeastLoad, budget: Budget) -> Iterator[IntArray]:
     """Yield orders of the members, those that keep the circle in place first.
 
     Parameters
@@ -137,24 +137,24 @@ def some_orders(question: Question, best: LeastLoad, budget: Budget) -> Iterator
         What is best without a look at the ring in place.
     """
     problem, zone = question.problem, question.problem.zone
-    stays = in_place(problem)
+    stays = members_in_place(problem)
     joins = np.setdiff1d(problem.member, stays)
     kept = list(_kept(question, stays, joins, best.largest, budget))
     for order in kept:
         yield order
         fixed = order
         if crowded(zone[order], question.walk)[0] > best.violations:
-            fixed = repaired(zone, order, question.walk, best.violations, budget)
+            fixed = less_crowded(zone, order, question.walk, best.violations, budget)
             yield fixed
-        for factor in NEAR_LOADS:
+        for factor in NEIGHBOUR_LOADS:
             yield from _neighbours(question, fixed, best.largest * factor, budget)
     yield best.order
-    if len(problem.member) > MOST_TURNED and _as_good(question, kept, best):
+    if len(problem.member) > MOST_TURNED_NODES and _as_good(question, kept, best):
         return
     yield from _turned(question, best.order, best.largest, budget)
 
 
-def _as_good(question: Question, kept: list[IntArray], best: LeastLoad) -> bool:
+def _as_good(question: RingChange, kept: list[IntArray], best: LeastLoad) -> bool:
     """Return whether the least violations and load need no other circle than the one in place."""
     problem = question.problem
     even = bool((problem.cpu[problem.member] == problem.cpu[problem.member[0]]).all())
@@ -162,15 +162,15 @@ def _as_good(question: Question, kept: list[IntArray], best: LeastLoad) -> bool:
     return even and not question.capped and fewest <= best.violations
 
 
-def _kept(question: Question, stays: IntArray, joins: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
+def _kept(question: RingChange, stays: IntArray, joins: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
     """Yield orders that keep the circle of those that stay."""
     if not len(joins):
         yield stays
         return
     yield _spread(stays, joins)
     seen = set[tuple[int, ...]]()
-    for factor in LOADS:
-        order = joined(question, stays, joins, load * factor, budget)
+    for factor in ORDER_LOADS:
+        order = order_with_joins(question, stays, joins, load * factor, budget)
         if order is not None and tuple(order.tolist()) not in seen:
             seen.add(tuple(order.tolist()))
             yield order
@@ -182,7 +182,7 @@ def _spread(stays: IntArray, joins: IntArray) -> IntArray:
     return np.insert(stays, np.minimum(at, len(stays)), joins)
 
 
-def _turned(question: Question, least: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
+def _turned(question: RingChange, least: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
     """Yield the order of least load with nodes of one zone and cpu changed so that they keep most of what they hold."""
     problem = question.problem
     classes = np.unique(
@@ -193,26 +193,26 @@ def _turned(question: Question, least: IntArray, load: float, budget: Budget) ->
         return
     n = len(least)
     tried = list[tuple[float, int, IntArray]]()
-    for turn in sorted({k * n // TURNS for k in range(TURNS)}):
+    for turn in sorted({k * n // MOST_TURNS for k in range(MOST_TURNS)}):
         if budget.over():
             return
         order = relabelled(question, np.roll(least, turn), found.first, classes)
         tried.append((question.bytes(ring_of(problem, order, found.first)), turn, order))
     for _, _, order in sorted(tried, key=lambda one: one[:2])[:2]:
         yield order
-        again = least_bytes(question, order, load * LOADS[3], budget, tries=FEW_TRIES)
+        again = least_bytes(question, order, load * ORDER_LOADS[3], budget, effort=FEW_TRIES)
         if again.first is not None:
             yield relabelled(question, order, again.first, classes)
 
 
-def _neighbours(question: Question, order: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
+def _neighbours(question: RingChange, order: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
     """Yield orders that one node's move at a time makes cheaper for a largest load, where that is little work."""
     n, size = len(order), len(question.problem.position)
     zone = question.problem.zone
     if n * n * n * size > MOST_NEIGHBOUR_STEPS or n < 4:
         return
     violations = crowded(zone[order], question.walk)[0]
-    cost = least_bytes(question, order, load, budget, tries=FEW_TRIES).cost
+    cost = least_bytes(question, order, load, budget, effort=FEW_TRIES).cost
     for _ in range(budget.passes(3)):
         better = False
         for node in order.tolist():

@@ -15,24 +15,29 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.in_place import are_last_copies_as_asked
 from ftplan.planners.peer_ring.algorithms.least_load import LeastLoad
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
-from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import every_order, how_many, in_place, some_orders
-from ftplan.planners.peer_ring.algorithms.moves.cuts import least_bytes
-from ftplan.planners.peer_ring.algorithms.moves.infeasible import fewest_bytes, why_none
-from ftplan.planners.peer_ring.algorithms.moves.levels import Chosen, Order, Wanted, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import (
+    candidate_orders,
+    count_orders,
+    every_order,
+    members_in_place,
+)
+from ftplan.planners.peer_ring.algorithms.moves.cuts import CutEffort, least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.infeasible import explain_infeasible, fewest_bytes
+from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, RatedOrder, RatedRing, best_of, orders_of
+from ftplan.planners.peer_ring.algorithms.moves.request import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.outcome import too_many_bytes
 from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.moves import held_at
-from ftplan.planners.peer_ring.problem import Event, RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import Event, RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.result import Result
 
 #: Largest loads for which the fewest bytes are asked.
-TARGETS = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0)
+FRONT_LOADS = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0)
 #: Starts that are looked at for each: good cuts, not proven.
-TRIES = 2
+FRONT_EFFORT = CutEffort(tries=2)
 
 
 def front(problem: RingProblem, answer: RingAnswer, budget: Budget | None = None) -> list[dict[str, float]]:
@@ -45,12 +50,12 @@ def front(problem: RingProblem, answer: RingAnswer, budget: Budget | None = None
     if problem.current is None or not answer.ring.simple or not np.array_equal(answer.ring.nodes, problem.member):
         return []
     budget = budget or Budget(np.inf)
-    question = Question(problem, capped=bool(problem.removed.any()))
+    question = RingChange(problem, capped=bool(problem.removed.any()))
     order = answer.ring.node
     found = [(problem.largest_load(answer.ring), question.bytes(answer.ring))]
     least = partition(problem, order).largest
-    for load in (least, *(target for target in TARGETS if target > least), np.inf):
-        cuts = least_bytes(question, order, load, budget, question.lacking, tries=TRIES).first
+    for load in (least, *(target for target in FRONT_LOADS if target > least), np.inf):
+        cuts = least_bytes(question, order, load, budget, question.lacking, effort=FRONT_EFFORT).first
         if cuts is not None:
             ring = ring_of(problem, order, cuts)
             found.append((problem.largest_load(ring), question.bytes(ring)))
@@ -68,7 +73,7 @@ CUTS_SHARE = 0.7
 #: Share of the time left for the bound; the rest is for what is said of the ring.
 BOUND_SHARE = 0.9
 #: How often fewer bytes are allowed for copies on neighbours, so that there are some left for those of the tier.
-TIER_ROUNDS = 8
+MOST_TIER_ROUNDS = 8
 
 
 def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Result[RingAnswer]:
@@ -83,8 +88,8 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
     best
         What is best without a look at the ring in place.
     """
-    question = Question(problem, capped=bool(problem.removed.any()))
-    nodes, every = len(problem.member), 1 if problem.rebalance else how_many(question)
+    question = RingChange(problem, capped=bool(problem.removed.any()))
+    nodes, every = len(problem.member), 1 if problem.rebalance else count_orders(question)
     complete = every is not None
     with ExitStack() as stack:
         tried = 2.0 * nodes**2 if every is None else every
@@ -92,11 +97,11 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
             stack.enter_context(called_often())
         with _part(budget, ORDERS_SHARE) as looking:
             orders = orders_of(question, _orders(question, best, complete, looking))
-        wanted = Wanted(problem.target_load or 0.0, _most(problem), _least(question, best, orders), complete)
+        wanted = LevelLimits(problem.target_load or 0.0, _most(problem), _least(question, best, orders), complete)
         with _part(budget, CUTS_SHARE) as cutting:
             chosen = _chosen(question, orders, wanted, cutting)
         if chosen is None:
-            why = why_none(question, orders, budget)
+            why = explain_infeasible(question, orders, budget)
             return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
     split = problem.tier.any() and problem.max_bytes is not None  # how bytes are shared with a tier is not proven
     complete = complete and not (split or looking.cut or cutting.cut)
@@ -121,32 +126,32 @@ def _part(budget: Budget, share: float) -> Iterator[Budget]:
     budget.cut |= part.cut
 
 
-def _orders(question: Question, best: LeastLoad, complete: bool, budget: Budget) -> Iterable[np.ndarray]:
+def _orders(question: RingChange, best: LeastLoad, complete: bool, budget: Budget) -> Iterable[np.ndarray]:
     if question.problem.rebalance:
-        return [in_place(question.problem)]
+        return [members_in_place(question.problem)]
     if complete:
         return every_order(question)
-    return some_orders(question, best, budget)
+    return candidate_orders(question, best, budget)
 
 
 def _most(problem: RingProblem) -> float:
     return np.inf if problem.max_bytes is None else problem.max_bytes
 
 
-def _least(question: Question, best: LeastLoad, orders: list[Order]) -> float:
+def _least(question: RingChange, best: LeastLoad, orders: list[RatedOrder]) -> float:
     if question.problem.rebalance:
         return partition(question.problem, orders[0].order).largest
     return best.bound
 
 
-def _chosen(question: Question, orders: list[Order], wanted: Wanted, budget: Budget) -> Chosen | None:
+def _chosen(question: RingChange, orders: list[RatedOrder], wanted: LevelLimits, budget: Budget) -> RatedRing | None:
     """Return the best ring, with what tiered copies cost within the bytes allowed."""
     problem, allowed = question.problem, wanted
     chosen = best_of(question, orders, allowed, budget)
     if not problem.tier.any() or np.isinf(wanted.max_bytes):
         return chosen
     least, ring = fewest_bytes(question, orders, budget)
-    for _ in range(TIER_ROUNDS):
+    for _ in range(MOST_TIER_ROUNDS):
         if chosen is None or _within(question, chosen.ring, wanted):
             return chosen
         if allowed.max_bytes <= least:
@@ -158,24 +163,24 @@ def _chosen(question: Question, orders: list[Order], wanted: Wanted, budget: Bud
         return None
     load, violations = problem.largest_load(ring), crowded(problem.zone[ring.node], question.walk)[0]
     first = np.searchsorted(problem.position, ring.token)
-    return Chosen(ring.node, first, ring, violations, load, least, wanted.least_load, question.lacking)
+    return RatedRing(ring.node, first, ring, violations, load, least, wanted.least_load, question.lacking)
 
 
-def _within(question: Question, ring: Ring, wanted: Wanted) -> bool:
+def _within(question: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
     """Return whether what travels, copies on a tier included, may travel."""
     excess = question.bytes(tiered(question.problem, ring)) - wanted.max_bytes
     return excess <= ROUNDING * max(wanted.max_bytes, 1.0)
 
 
 def _answer(
-    question: Question, chosen: Chosen, best: LeastLoad, wanted: Wanted, complete: bool, budget: Budget
+    question: RingChange, chosen: RatedRing, best: LeastLoad, wanted: LevelLimits, complete: bool, budget: Budget
 ) -> tuple[RingAnswer, float]:
     """Return the answer with the bounds of its levels, and the bound of the largest load."""
     problem, current = question.problem, question.current
     ring = tiered(problem, chosen.ring)
     if _same(problem, current, ring) or _no_better(question, ring, wanted):
         ring = current
-    steps = () if ring is current else (Step(_event(problem), ring),)
+    steps = () if ring is current else (RingStep(_event(problem), ring),)
     last = question.lacking_last
     if complete:
         return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
@@ -201,7 +206,7 @@ def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:
     return np.array_equal(held_at(problem, one), held_at(problem, other))
 
 
-def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
+def _no_better(question: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
     """Return whether the ring in place is one of the members, one token each on positions, and at least as good.
 
     It has to keep the copies that are asked for, and the last ones where they are asked for.

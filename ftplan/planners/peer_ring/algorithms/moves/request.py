@@ -19,7 +19,7 @@ from ftplan.planners.peer_ring.ring import Ring
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class RingChange:
     """A ring in place, and which others may follow it.
 
     Attributes
@@ -104,6 +104,6 @@ class Question:
         return float((new * self.problem.worth[:, None]).sum())
 
 
-def way(kernel: Any, steps: float) -> Any:
+def plain_or_compiled(kernel: Any, steps: float) -> Any:
     """Return the kernel, or for few steps the function itself."""
     return kernel if pays_to_compile(steps) else kernel.plain

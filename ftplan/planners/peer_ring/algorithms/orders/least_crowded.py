@@ -14,25 +14,25 @@ from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, distinct_in_windows
 
 #: Places of windows that are looked at in all, and swaps of each node without a gain after which it ends.
-WINDOWS, IDLE = 2_000_000, 20
+MOST_WINDOW_PLACES, IDLE_SWAPS_PER_NODE = 2_000_000, 20
 #: Swaps between two looks at the clock.
-LOOK = 64
+SWAPS_PER_CLOCK_CHECK = 64
 
 
-def swapped(order: IntArray, width: int, bound: int, seed: int, budget: Budget) -> IntArray:
+def improved_by_swaps(order: IntArray, width: int, bound: int, seed: int, budget: Budget) -> IntArray:
     """Return the order (n,) after swaps of nodes that make it no worse, until nothing is left to gain.
 
     Judged by windows with a zone twice, then by zones in the worst window. Random by *seed*; cost O(n width) each, at
-    most WINDOWS in all, and fewer by the budget's iterations.
+    most MOST_WINDOW_PLACES in all, and fewer by the budget's iterations.
     """
     total, random = len(order), Random(seed)
     best, value = order.copy(), crowded(order, width)
-    rounds = budget.passes(max(WINDOWS // max(total * width, 1), 20 * LOOK))
+    rounds = budget.passes(max(MOST_WINDOW_PLACES // max(total * width, 1), 20 * SWAPS_PER_CLOCK_CHECK))
     varied, gained = min(width - 1, len(np.unique(order))), 0
     for number in range(rounds):
-        if (value[0] <= bound and value[1] <= -varied) or number > gained + IDLE * total:
+        if (value[0] <= bound and value[1] <= -varied) or number > gained + IDLE_SWAPS_PER_NODE * total:
             break
-        if number % LOOK == 0 and budget.over():
+        if number % SWAPS_PER_CLOCK_CHECK == 0 and budget.over():
             break
         first, second = random.randrange(total), random.randrange(total)
         if best[first] == best[second]:
@@ -47,17 +47,17 @@ def swapped(order: IntArray, width: int, bound: int, seed: int, budget: Budget) 
 
 
 #: Deterministic seconds of the solver for each of its two questions, where no iterations are given.
-WORK = 10.0
+SOLVER_SECONDS = 10.0
 
 
-class Crowded(NamedTuple):
+class CrowdedOrder(NamedTuple):
     """An order of zones (n,), and a number of windows with a zone twice that no order goes below."""
 
     order: IntArray
     bound: int
 
 
-def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed: int, budget: Budget) -> Crowded:
+def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed: int, budget: Budget) -> CrowdedOrder:
     """Return an order with the fewest windows that have a zone twice, then with most zones in the worst window.
 
     Parameters
@@ -84,7 +84,7 @@ def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed
             bound = max(bound, proven)
         if found is not None and crowded(found, width) < value:
             best, value = found, crowded(found, width)
-    return Crowded(best, int(sound_bound("min", value[0], bound)))
+    return CrowdedOrder(best, int(sound_bound("min", value[0], bound)))
 
 
 def _solved(
@@ -130,7 +130,11 @@ def _solved(
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed % 2**31
-    work = WORK if budget.iterations is None else min(WORK, budget.iterations * SOLVER_SECONDS_PER_ITERATION)
+    work = (
+        SOLVER_SECONDS
+        if budget.iterations is None
+        else min(SOLVER_SECONDS, budget.iterations * SOLVER_SECONDS_PER_ITERATION)
+    )
     solver.parameters.max_deterministic_time = max(work, 0.01)
     status = solve_sat(model, solver, budget.left_s)
     if budget.over() or status is None:

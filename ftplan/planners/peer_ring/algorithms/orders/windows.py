@@ -10,14 +10,14 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 
 #: Places on either side to which a node is moved.
-REACH = 24
+MOST_PLACES_MOVED = 24
 
 
-def repaired(zone: IntArray, order: IntArray, walk: int, enough: int, budget: Budget) -> IntArray:
+def less_crowded(zone: IntArray, order: IntArray, walk: int, enough: int, budget: Budget) -> IntArray:
     """Return the order after moves of one node at a time, each of which saves most windows with a zone twice.
 
     Of moves that save as many the shortest is made, that of the first node in the order. Ends at *enough* windows, or
-    where no move saves any. Good, not proven. Cost O(n walk REACH) windows a move.
+    where no move saves any. Good, not proven. Cost O(n walk MOST_PLACES_MOVED) windows a move.
     """
     order = order.copy()
     while not budget.over():
@@ -37,11 +37,13 @@ def _best_move(zone: IntArray, order: IntArray, walk: int, crowded: IntArray) ->
     for window in crowded.tolist():
         best: tuple[int, int, IntArray] | None = None
         for slot in ((window + np.arange(walk)) % n).tolist():
-            turned = np.roll(order, REACH - slot)  # the node is at REACH, so that moves near it do not wrap
-            for step in range(max(-REACH, -(n - 1) // 2), min(REACH, n // 2) + 1):
+            turned = np.roll(order, MOST_PLACES_MOVED - slot)  # so that moves near it do not wrap
+            for step in range(max(-MOST_PLACES_MOVED, -(n - 1) // 2), min(MOST_PLACES_MOVED, n // 2) + 1):
                 if step == 0:
                     continue
-                moved = _moved(turned, min(REACH, n - 1) if n > REACH else REACH % n, step)
+                moved = _moved(
+                    turned, min(MOST_PLACES_MOVED, n - 1) if n > MOST_PLACES_MOVED else MOST_PLACES_MOVED % n, step
+                )
                 saved = len(crowded) - int((distinct_in_windows(zone[moved], walk) < walk).sum())
                 if saved > 0 and (best is None or (saved, -abs(step)) > best[:2]):
                     best = (saved, -abs(step), moved)
