@@ -12,8 +12,7 @@ from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import MoveLimits
 from ftplan.planners.allocate_checkpoints.maintenance import maintain_current
 from ftplan.planners.allocate_checkpoints.objective import ObjectiveName

@@ -20,7 +20,7 @@ from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import AllocationOptions
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.budget import now
 from ftplan.planners.rebalance.algorithms.new_copies import new_copies

@@ -18,9 +18,8 @@ from ftplan.model.measures.planned_copies import planned_copies
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.planners import registry
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score, wanted_copies
 from ftplan.planners.allocate_checkpoints.objective import copy_values
 from ftplan.planners.budget import Budget

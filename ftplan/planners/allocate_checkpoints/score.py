@@ -16,8 +16,8 @@ from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.planners.allocate_checkpoints.assisted_migrations import migrations
 from ftplan.planners.allocate_checkpoints.body import require_known_nodes, stated_assignments
+from ftplan.planners.allocate_checkpoints.copy_measures import migrations
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions

@@ -17,9 +17,8 @@ from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import NOISE, TINY
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.body import current_assignments
 from ftplan.planners.allocate_checkpoints.metrics import AllocationScore, allocation_score
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective

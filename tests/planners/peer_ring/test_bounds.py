@@ -30,7 +30,7 @@ def test_a_false_bound_is_a_fault(level: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_false_bound_of_the_load_is_a_fault_where_it_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "ftplan.planners.peer_ring.algorithms.least_load.load_bound", lambda problem: 2.0 * load_bound(problem)
+        "ftplan.planners.peer_ring.algorithms.bounds.load_bound", lambda problem: 2.0 * load_bound(problem)
     )
     with pytest.raises(RuntimeError, match="reported as proven"):
         planned(job())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import proven_bound
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.outcome import outcome, spread_idle
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import (
     RulesInForce,

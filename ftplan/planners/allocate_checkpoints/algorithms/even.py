@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.baseline import random_plan, without_zones
 from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest_flow
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import infeasible
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import infeasible_count, too_few_domains
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import most_copies

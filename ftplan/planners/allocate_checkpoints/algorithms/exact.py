@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import MOST_SEARCHED_PAIRS, CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale import ascend_at_scale
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import allowed_cost, cheapest, with_incumbent
@@ -18,7 +18,6 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import 
 from ftplan.planners.allocate_checkpoints.algorithms.even import spread_evenly
 from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest_flow
 from ftplan.planners.allocate_checkpoints.algorithms.models.reduced_cost_fixing import close_gap
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.outcome import CLOSED_GAP, outcome, spread_idle
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import (
     RulesInForce,

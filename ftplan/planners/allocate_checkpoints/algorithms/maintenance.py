@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, allocation
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search.best_first import best_first
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import (

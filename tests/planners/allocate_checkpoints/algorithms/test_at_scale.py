@@ -19,7 +19,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale impo
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import scan, with_incumbent
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import best_dual
 from ftplan.planners.allocate_checkpoints.algorithms.exact import MANY_PAIRS, exact, price_guided
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import longest_first
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import longest_first
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search.node_repair import repair_in_bulk
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair

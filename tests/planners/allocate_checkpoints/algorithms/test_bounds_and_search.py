@@ -23,7 +23,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
 )
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
 from ftplan.planners.allocate_checkpoints.algorithms.models.reduced_cost_fixing import open_columns
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import longest_first
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import longest_first
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search import node_repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ftplan.compiled import called_often
 from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.peer_ring.algorithms.bounds import least_load
 from ftplan.planners.peer_ring.algorithms.exact import exact
-from ftplan.planners.peer_ring.algorithms.least_load import least_load
 from ftplan.planners.peer_ring.algorithms.moves import arc_bound as bounds
 from ftplan.planners.peer_ring.algorithms.moves import cuts as module
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
@@ -20,7 +20,7 @@ from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import candidat
 from ftplan.planners.peer_ring.algorithms.moves.cuts import floor_bytes, least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.from_current import front
 from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.request import RingChange
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_of, ring_problem, with_current

@@ -6,19 +6,21 @@ from dataclasses import dataclass, replace
 
 from ftplan.model.plan import Infeasible, Warn
 from ftplan.model.topology import IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import LEAST_AUTO_BALANCE, Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import find_feasible
-from ftplan.planners.allocate_checkpoints.algorithms.options import LEAST_AUTO_BALANCE, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import (
     explain,
     too_few_domains,
     unattainable_failover,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_balance import UNBOUNDED_BALANCE, least_balance
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_failover import least_failover
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import LeastLimit, longest_first, number
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import LeastLimit, longest_first, number
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import (
+    UNBOUNDED_BALANCE,
+    least_balance,
+    least_failover,
+)
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules

@@ -17,15 +17,19 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import
     find_feasible,
     least_stretch,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_balance import UNBOUNDED_BALANCE, least_balance
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_failover import failover_lower_bound, least_failover
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import number, rounded_up
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import number, rounded_up
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import (
     failover_of,
     limits_of,
     loss_name,
     most_copies,
     ratios,
+)
+from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import (
+    UNBOUNDED_BALANCE,
+    failover_lower_bound,
+    least_balance,
+    least_failover,
 )
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget

@@ -16,7 +16,7 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound_kernel import arc_costs, cheapest_chain
-from ftplan.planners.peer_ring.algorithms.moves.request import RingChange, plain_or_compiled
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange, plain_or_compiled
 
 #: Steps of one bound, about: arcs, starts and patterns; beyond it blocks are made larger. A rough one first, so that
 #: something is known where the clock ends the other.

@@ -15,7 +15,7 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.cut_kernel import bands, cheapest
-from ftplan.planners.peer_ring.algorithms.moves.request import RingChange, plain_or_compiled
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange, plain_or_compiled
 
 #: Most places of all cuts together that are kept to find the way back, four bytes each.
 MOST_PLACES = 100_000_000

@@ -12,8 +12,8 @@ from ftplan.model.measures.breach import over
 from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.algorithms.bounds import LeastLoad
 from ftplan.planners.peer_ring.algorithms.in_place import are_last_copies_as_asked
-from ftplan.planners.peer_ring.algorithms.least_load import LeastLoad
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
 from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import (
     candidate_orders,
@@ -24,7 +24,7 @@ from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import (
 from ftplan.planners.peer_ring.algorithms.moves.cuts import CutEffort, least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.infeasible import explain_infeasible, fewest_bytes
 from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, RatedOrder, RatedRing, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.request import RingChange
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.outcome import too_many_bytes
 from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of

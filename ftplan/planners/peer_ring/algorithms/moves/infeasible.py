@@ -12,7 +12,7 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.cuts import least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.levels import ANY_COST, RatedOrder
-from ftplan.planners.peer_ring.algorithms.moves.request import RingChange
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.ring import Ring

@@ -8,7 +8,7 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.cuts import least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.insertion_kernel import insert
-from ftplan.planners.peer_ring.algorithms.moves.request import RingChange, plain_or_compiled
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange, plain_or_compiled
 
 #: Arcs of the nodes that stay by which a cut may lie away from where it would be if nobody joined.
 MOST_ARCS_AWAY = 3

@@ -10,8 +10,8 @@ from ftplan.compiled import pays_to_compile
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.arrangements.classes import NodeClasses, repeated_zones
-from ftplan.planners.peer_ring.algorithms.arrangements.every_order_kernel import reached, reached_exactly, reaching
+from ftplan.planners.peer_ring.algorithms.orders.every_order_kernel import reached, reached_exactly, reaching
+from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses, repeated_zones
 from ftplan.planners.peer_ring.algorithms.partition import scattered, sums_around
 from ftplan.planners.peer_ring.problem import RingProblem
 

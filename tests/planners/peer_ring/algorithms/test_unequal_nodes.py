@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.arrangements.beam import Beam
-from ftplan.planners.peer_ring.algorithms.arrangements.classes import NodeClasses, repeated_zones
-from ftplan.planners.peer_ring.algorithms.arrangements.every_order import EveryOrder
-from ftplan.planners.peer_ring.algorithms.arrangements.unequal import best_arrangement
+from ftplan.planners.peer_ring.algorithms.orders.beam import Beam
+from ftplan.planners.peer_ring.algorithms.orders.every_order import EveryOrder
+from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses, repeated_zones
+from ftplan.planners.peer_ring.algorithms.orders.unequal_nodes import best_arrangement
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import zone_order
 from ftplan.planners.peer_ring.algorithms.partition import partition, per_cpu, ring_of
 from ftplan.planners.peer_ring.problem import RingProblem

@@ -11,8 +11,8 @@ from ftplan.compiled import compiled, pays_to_compile
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.arrangements.classes import NodeClasses
-from ftplan.planners.peer_ring.algorithms.arrangements.every_order import BoundedOrder
+from ftplan.planners.peer_ring.algorithms.orders.every_order import BoundedOrder
+from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses
 from ftplan.planners.peer_ring.algorithms.partition import scattered, sums_around
 from ftplan.planners.peer_ring.algorithms.partition_kernel import farthest
 from ftplan.planners.peer_ring.problem import RingProblem

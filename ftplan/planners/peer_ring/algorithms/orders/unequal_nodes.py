@@ -10,9 +10,9 @@ from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.arrangements.beam import Beam
-from ftplan.planners.peer_ring.algorithms.arrangements.classes import NodeClasses
-from ftplan.planners.peer_ring.algorithms.arrangements.every_order import BoundedOrder, EveryOrder
+from ftplan.planners.peer_ring.algorithms.orders.beam import Beam
+from ftplan.planners.peer_ring.algorithms.orders.every_order import BoundedOrder, EveryOrder
+from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder, width_of
 from ftplan.planners.peer_ring.algorithms.partition import Cuts, partition, per_cpu, scattered
