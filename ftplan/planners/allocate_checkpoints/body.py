@@ -1,4 +1,7 @@
-"""What a plan of kind allocate-checkpoints holds."""
+"""The body of a plan of kind allocate-checkpoints: assignments as stated and as they are now, and the moves between.
+
+:class:`CheckpointAllocationBody` describes it.
+"""
 
 from __future__ import annotations
 

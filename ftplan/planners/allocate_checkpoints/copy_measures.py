@@ -1,7 +1,11 @@
-"""How often a checkpoint copy lies where its key group could go when the primary's node is overloaded.
+"""Measures of where checkpoint copies lie: usable in overload, assisted migrations, balance of load.
 
-[Madsen2015], section 7, figure 8: for each key group on an overloaded node, could the host of its
-checkpoint take it without being overloaded itself? Each copy is judged alone. Shapes: W windows, K groups, N nodes.
+- *Usable* ([Madsen2015], section 7, figure 8): for each key group on an overloaded node, could the host of its
+  checkpoint take it without being overloaded itself? Each copy is judged alone.
+- *Assisted migrations* (figure 7): how many migrations away from overloaded nodes the copies make cheap.
+- *Balance*: how evenly the copies lie on the nodes, measured in load.
+
+Shapes: W windows, K groups, N nodes.
 """
 
 from __future__ import annotations

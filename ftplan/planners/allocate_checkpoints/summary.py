@@ -1,4 +1,8 @@
-"""The summary of a checkpoint allocation: its figures before and after, and those of a random plan."""
+"""The summary of a checkpoint allocation: its figures before and after, and those of a random plan.
+
+It also says whether the allocation is worth having: better than random copies and than ``even``, in what an operator
+wants (usable copies).
+"""
 
 from __future__ import annotations
 

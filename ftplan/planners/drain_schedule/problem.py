@@ -1,6 +1,7 @@
 """The question of a drain schedule: which nodes must be restarted, and what has to hold while some of them are down.
 
 A *round* restarts its nodes together, and all of them are back before the next round begins: rounds are independent.
+:class:`DrainOptions` is what planners look at beside the problem.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Is what the body of a peer ring states beside its tokens so?"""
+"""Is what the body of a peer ring states so: its nodes and tokens, its steps, the levels of its objective, the rest?
+
+Nodes and tokens are those that may be, and the steps lead to them; levels keep their bounds, and the status speaks of
+all levels; all else follows from the tokens.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a ring is worth: load, zones, copies; and what its steps move, in four ledgers.
+"""What a ring is worth: load, zones, copies; what its steps move, in four ledgers; how evenly tiered copies lie.
 
-Shapes: T tokens, N nodes, M positions.
+Shapes: T tokens, N nodes, M positions, V nodes of the tier.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a ring is worth beside others, what is proven of it, and what it costs to get there."""
+"""What a ring is worth compared with others, what is proven of it, and what it costs to get there.
+
+Also what the failure that is asked for does.
+"""
 
 from __future__ import annotations
 

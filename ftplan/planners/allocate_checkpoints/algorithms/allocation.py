@@ -1,4 +1,4 @@
-"""The answer to an allocation problem."""
+"""What planners of checkpoint allocations are given beside the problem, and the allocation that they return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The allocation problem as arrays: which unit may have copies where, and what that costs and weighs."""
+"""The allocation problem as arrays: which unit may have copies where, and what that costs and weighs.
+
+Before anything large is made, :func:`require_memory` estimates how much memory planning needs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cheapest allocation, with a proof."""
+"""The cheapest allocation, with a proof; of a large coupled problem prices first, then a plan by the prices."""
 
 from __future__ import annotations
 

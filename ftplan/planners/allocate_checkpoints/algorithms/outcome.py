@@ -1,4 +1,7 @@
-"""The result of a planner that looks for cheap allocations."""
+"""The result of a planner that looks for cheap allocations, and where it puts the copies of idle key groups.
+
+Those go evenly, since nothing else speaks for any node.
+"""
 
 from __future__ import annotations
 

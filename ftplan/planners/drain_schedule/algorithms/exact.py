@@ -1,4 +1,7 @@
-"""The fewest rounds, with a proof."""
+"""The fewest rounds, with a proof; of a few nodes by branching on the node with fewest rounds left.
+
+That is the branch and bound of DSATUR ([Brelaz1979]).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rounds by first fit: nodes one after another, each into a round that stays allowed with it."""
+"""Rounds by first fit: nodes one after another, each into a round that stays allowed with it.
+
+In random orders that is what plans are compared with (:func:`random_rounds`).
+"""
 
 from __future__ import annotations
 

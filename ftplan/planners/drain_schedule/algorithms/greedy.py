@@ -1,4 +1,7 @@
-"""Few rounds, quickly."""
+"""Few rounds, quickly; from these fewer ones, and shorter ones.
+
+Improvement is iterated greedy colouring ([Culberson1996]) and tabu search on partial schedules ([Blochliger2008]).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From rounds as masks to the result of a planner."""
+"""From rounds as masks to the result of a planner; which nodes may restart at all, and what would let the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What no ring of the members can be below in its largest load over the fair share, and in its zone violations."""
+"""What no ring of the members can be below in its largest load over the fair share, and in its zone violations.
+
+:func:`least_load` finds the ring that is best without a look at the ring in place: fewest zone violations, then least
+largest load.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The ring in place as planners go on from it: tokens at positions, and last copies where they are asked for."""
+"""The ring in place as planners go on from it: tokens at positions, and last copies where they are asked for.
+
+Where only a failure is asked for, nothing is chosen (:func:`unchanged_ring`): the bounds say what others could be.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ring that is in place, and the ring of a plan."""
+"""The ring that is in place, the ring of a plan, and what there is to warn of nodes that are not on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes fail once the planned ring is in place."""
+"""Which nodes fail once the planned ring is in place, and how probably nodes and zones fail in one repair window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What key groups weigh on the ring: load, records and bytes, from statistics or spread evenly."""
+"""What key groups weigh on the ring: load, records and bytes, from statistics or spread evenly.
+
+Where statistics measured it, also what waits at the nodes of a ring in place (:func:`measured_queues`).
+"""
 
 from __future__ import annotations
 

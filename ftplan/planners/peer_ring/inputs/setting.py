@@ -1,4 +1,8 @@
-"""What memory, traffic and recovery of a ring are estimated by."""
+"""What memory, traffic and recovery of a ring are estimated by.
+
+That includes how much of the state an incremental checkpoint holds, as far as loads by window tell
+(:func:`most_touched`).
+"""
 
 from __future__ import annotations
 

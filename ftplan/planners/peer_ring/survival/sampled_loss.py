@@ -4,7 +4,10 @@
 set is down too. That share times the sum of the probabilities is the probability of the union. Where that sum is above
 1 it is likely enough that some set is down, and nodes are drawn as they fail.
 
-Shapes: S sets, C nodes in each at most, N nodes.
+:func:`sampled_with_zones` draws nodes and zones together, for rings over so many zones that their states cannot be
+gone through.
+
+Shapes: S sets (copysets), C nodes in each at most, N nodes, Z zones.
 """
 
 from __future__ import annotations

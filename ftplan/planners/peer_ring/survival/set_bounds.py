@@ -1,6 +1,6 @@
-"""Bounds of the probability that all nodes of some set are down, for many sets of few independent nodes.
+"""A probability of loss with its bounds, and bounds of the probability that all nodes of some set are down.
 
-Shapes: S sets, C nodes in each at most, N nodes.
+The latter are for many sets of few independent nodes. Shapes: S sets, C nodes in each at most, N nodes.
 """
 
 from __future__ import annotations

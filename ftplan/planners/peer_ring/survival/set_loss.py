@@ -1,6 +1,8 @@
 """The probability that a ring, such as one with virtual nodes, loses something: that a copyset is down as a whole.
 
-Shapes: S copysets, C copies.
+Over all sets of failed nodes it is exact for few nodes (:func:`enumerated_loss`); else copysets are branched on,
+bounded, or sampled. Shapes: S copysets, C copies, H nodes that hold something; 2^H sets of failed nodes, as numbers
+whose bits are nodes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""How likely it is that a peer ring loses nothing within one repair window, and what it loses on average."""
+"""How likely it is that a peer ring loses nothing within one repair window, and what it loses on average.
+
+A ring with one token a node loses something where more than r neighbours are down (:func:`run_loss`): a dynamic
+program around the circle. With tiered copies that r of them are, and the node that holds the last copy.
+
+Shapes: B states of zones, n nodes in the order of their tokens, C neighbours that hold an arc, V nodes of the tier.
+"""
 
 from __future__ import annotations
 

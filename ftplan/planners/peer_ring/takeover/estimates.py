@@ -1,7 +1,7 @@
 """What a ring costs while nothing fails, and what it takes when a node does, as plans state it.
 
-Memory and traffic are those of :mod:`ftplan.planners.peer_ring.takeover.estimates`, times those of
-:mod:`ftplan.planners.peer_ring.takeover.takers`.
+Memory of nodes, and the traffic of copies on the network, follow [Kumbhare2015], V-C and V-D; times are those of
+:mod:`ftplan.planners.peer_ring.takeover.takers`. Shapes: N nodes, r backups.
 """
 
 from __future__ import annotations

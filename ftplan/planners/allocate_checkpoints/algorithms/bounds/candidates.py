@@ -1,4 +1,8 @@
-"""The few nodes that matter to each unit at given prices, found in passes over blocks of the cost matrix."""
+"""The few nodes that matter to each unit at given prices, found in passes over blocks of the cost matrix.
+
+Without a limit that couples them the units are independent: each copy takes its cheapest allowed node
+(:func:`cheapest`).
+"""
 
 from __future__ import annotations
 

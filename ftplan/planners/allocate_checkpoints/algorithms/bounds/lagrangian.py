@@ -2,9 +2,11 @@
 
 Giving each limit of each node a price y leaves a problem that separates over the units:
 ``L(y) = sum over u of the c cheapest (cost(u,i) + sum_r weight[r,u] y[r,i]) - sum of y * limit``, with the upper limit
-where y > 0 and the lower where y < 0. With failover come prices of first copies, and ``- sum of q * upper``, see
-:mod:`ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian`. Every L is a bound [Geoffrion1974]; all
-passes are over whole matrices.
+where y > 0 and the lower where y < 0. Every L is a bound [Geoffrion1974]; all passes are over whole matrices.
+
+With failover comes a price q >= 0 for each loss and survivor, paid by the first copy, and ``- sum of q * upper``. A
+unit's part is then ``the cheapest choice of c nodes and of a first one among them, at
+cost(u,i) + sum_r weight[r,u] y[r,i], plus load[u] q[loss[u],i] for the first`` (:func:`ordered_cheapest`).
 """
 
 from __future__ import annotations

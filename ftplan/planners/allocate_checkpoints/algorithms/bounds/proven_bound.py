@@ -1,4 +1,8 @@
-"""A proven bound for any rules, without looking for the best plan."""
+"""A proven bound for any rules, without looking for the best plan.
+
+Where the problem is small enough, prices of the limits come from the linear relaxation: its optimum is that of the
+Lagrangian dual. Else they come from subgradient steps.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The allocation as a linear model of ``pywraplp``: what SCIP solves in whole numbers, and GLOP relaxed."""
+"""The allocation as a linear model of ``pywraplp``: what SCIP solves in whole numbers, and GLOP relaxed.
+
+:func:`branch_and_cut` solves it by SCIP on chosen columns, that is, pairs of a unit and a node.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What couples the units: load balance, number of copies and memory, as rows of one shape."""
+"""What couples the units: load balance, number of copies and memory, as rows of one shape; and the failover rule.
+
+Failover says what each survivor may take over after each loss. The first copy of a unit, column 0 of the copies (U,
+c), takes its key groups over. R1 (R3 with zones) keeps it off the node (the zone) of the primary, so after any loss
+the first copy of what was lost is alive: the others do not matter.
+"""
 
 from __future__ import annotations
 

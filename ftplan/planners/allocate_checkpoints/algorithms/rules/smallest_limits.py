@@ -1,4 +1,4 @@
-"""The smallest balance Δ for which there is an allocation."""
+"""The smallest balance Δ, and the smallest failover limit, for which there is an allocation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The moves that improve an allocation most, one after the other."""
+"""The moves that improve an allocation most, one after the other.
+
+A move makes one copy cheaper: alone, or together with a second copy where it has no room alone. Of a pair of moves
+that saves, one copy saves at least half by itself: looked for from that copy, no pair is missed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Moves and swaps that make a feasible allocation cheaper."""
+"""Moves and swaps that make a feasible allocation cheaper.
+
+With a failover limit they keep the load that survivors take over after losses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Moves and swaps that bring an allocation within the limits on its nodes at little cost."""
+"""Moves and swaps that bring an allocation within the limits on its nodes at little cost.
+
+Changes are rated by what they cost for the breach of limits that they remove. In a large allocation many are made at
+each look at a node (:func:`repair_in_bulk`).
+"""
 
 from __future__ import annotations
 

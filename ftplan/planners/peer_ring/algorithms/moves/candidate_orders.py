@@ -2,6 +2,9 @@
 
 What is looked at depends on the ring in place and the nodes only, not on the target or on the bytes allowed: so a
 higher target, or more bytes, never lead to a worse ring.
+
+Which node gets which arc, where the cuts are given, is an assignment problem, since an arc's holders follow from its
+slot (:func:`relabelled`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Orders of unequal nodes that waste little, at any size: a beam of partial orders, zones as given."""
+"""Orders of unequal nodes that waste little, at any size: a beam of partial orders, zones as given.
+
+They are built place by place, and those that waste least are kept; compiled. Shapes: G groups of nodes that are taken
+in order, n nodes, B partial orders that are kept.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The least crowded order of zones as a program for CP-SAT, where a zone is too large for each window."""
+"""The least crowded order of zones, where a zone is too large for each window.
+
+Swaps of two nodes improve an order; a program for CP-SAT finds the best one of few nodes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The order of nodes on a ring with the fewest arcs of which two holders lie in one zone."""
+"""The order of nodes on a ring with the fewest arcs of which two holders lie in one zone.
+
+Where no zone is too large it is constructed.
+"""
 
 from __future__ import annotations
 
