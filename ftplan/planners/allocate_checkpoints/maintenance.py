@@ -67,7 +67,7 @@ def maintain_current(
     warnings = require_state(topology, series) if allowance.max_bytes is not None else ()
     warnings += tuple(warning for warning in own.warnings() if warning.code not in said)
     if report is not None and report.full_restoration is not None and result.answer is not None:
-        rules, broken = kept_rules(result.answer, topology, cluster, series)
+        rules, broken = satisfied_rules(result.answer, topology, cluster, series)
         text = f"{result.reason}; still broken: {_shown(broken)}"
         text += "; the bound is that of any plan, also one that breaks rules" if result.bound is not None else ""
         warnings += (Warn(STILL_BROKEN, text),)
@@ -76,7 +76,7 @@ def maintain_current(
     return replace(result, warnings=result.warnings + warnings), report
 
 
-def kept_rules(
+def satisfied_rules(
     answer: Allocation, topology: Topology, cluster: Cluster, series: KeyGroupSeries
 ) -> tuple[tuple[str, ...], dict[str, list[Violation]]]:
     """Return which rules an allocation keeps, by the checker that ``verify`` uses, and what it breaks of the others.

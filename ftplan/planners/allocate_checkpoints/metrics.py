@@ -1,4 +1,4 @@
-"""The figures of a checkpoint allocation, as a whole and by operator, beside those of a random plan."""
+"""The figures of a checkpoint allocation, as a whole and by operator, compared with a random plan."""
 
 from __future__ import annotations
 

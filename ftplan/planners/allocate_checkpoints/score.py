@@ -43,7 +43,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     failures = [entry.select for entry in failure.fail] + [parse_selector(text) for text in asked.fail]
     for selector in failures:
         check_selector(selector, topology, cluster, [arrival.node for arrival in failure.arrivals])
-    objective = _yardstick(own, measure, asked).resolved(series, cluster)
+    objective = _scoring_objective(own, measure, asked).resolved(series, cluster)
     values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
     losses: Losses = "zone" if own.anti_affinity == "zone" else "node"
     available = availability(assignments, cluster, series, losses)
@@ -65,7 +65,7 @@ def _bounded(available: Mapping[str, Any]) -> list[Warn]:
     return [Warn("LOSS_PROBABILITY_BOUNDED", text)]
 
 
-def _yardstick(own: CheckpointAllocationOptions, measure: str, asked: Asked) -> CheckpointObjective:
+def _scoring_objective(own: CheckpointAllocationOptions, measure: str, asked: Asked) -> CheckpointObjective:
     """Return the plain correlation with the capacity that is asked for, else the plan's if it is in the same unit."""
     planned = own.capacity_per_core if measure == own.load else None
     return CheckpointObjective(

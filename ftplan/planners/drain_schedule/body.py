@@ -57,7 +57,7 @@ def _move(problem: DrainProblem, move: Move) -> dict[str, Any]:
 
 
 def summary(problem: DrainProblem, rounds: Rounds | None, moves: int = 0) -> dict[str, Any]:
-    """Return the figures of a schedule, None for none, beside those of restarts one by one and zone by zone.
+    """Return the figures of a schedule, None for none, compared with restarts one by one and zone by zone.
 
     ``before`` is one by one, which is what is done without a plan.
     """

@@ -1,4 +1,4 @@
-"""Random checkpoints, the paper's simplest yardstick."""
+"""Random checkpoints, the paper's simplest baseline."""
 
 from __future__ import annotations
 

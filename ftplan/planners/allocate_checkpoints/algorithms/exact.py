@@ -70,7 +70,7 @@ def price_guided(
                 placed = WorkingAllocation.of(problem, limits, best)
             budget.cut = budget.cut or repairing.cut
             improve_by_ejection_chains(placed, scanned, dual.prices, budget)
-            if limits.kept(placed.copies) and problem.value(placed.copies) < problem.value(best):
+            if limits.satisfied_by(placed.copies) and problem.value(placed.copies) < problem.value(best):
                 best = placed.copies
         value = problem.value(best)
         if budget.over() or turn + 1 == MOST_TURNS or problem.gap(value, dual.bound) <= ROUNDING:
@@ -83,7 +83,7 @@ def price_guided(
     return best, dual
 
 
-#: Pairs of unit and node above which prices come before plans; above SEARCHED_PAIRS no neighbourhoods are searched.
+#: Pairs of unit and node above which prices come before plans; above MOST_SEARCHED_PAIRS neighbourhoods are left out.
 MANY_PAIRS = 300_000
 
 
@@ -152,7 +152,7 @@ def _by_flow(problem: CheckpointProblem, limits: Limits, seed: int, budget: Budg
     except OutOfTime:
         at_random = spread_evenly(problem, most, np.random.default_rng(seed))
         apart = problem.copies == 1 or problem.domain_kind == "node"
-        if at_random is None or not apart or not limits.kept(at_random):
+        if at_random is None or not apart or not limits.satisfied_by(at_random):
             return None
         return ProvenAllocation(
             at_random, float(cheapest(allowed_cost(problem), problem.domain, problem.copies)[1].sum())
@@ -194,7 +194,7 @@ def _improved(problem: CheckpointProblem, limits: Limits, start: IntArray, budge
     if not repair(working, budget):
         return None
     improve(working, budget)
-    return working.copies if working.kept() else None
+    return working.copies if working.is_feasible() else None
 
 
 def _better(problem: CheckpointProblem, incumbent: IntArray, other: IntArray | None) -> IntArray:

@@ -117,15 +117,15 @@ def maintain(
     copies, blocked = restored.copies, tuple[str, ...]()
     if migration.value > target + noise:
         best_first(migration, target, budget)
-        copies = _kept_or(migration, restored.copies)
+        copies = _feasible_or(migration, restored.copies)
         if problem.value(copies) > target + noise:
             copies, blocked = _from_fresh(task, answer.copies, copies, budget)
     return _result(fresh, task, copies, blocked, report)
 
 
-def _kept_or(migration: CopyMigration, start: IntArray) -> IntArray:
+def _feasible_or(migration: CopyMigration, start: IntArray) -> IntArray:
     """Return the copies, or those at the start where rounding in the running sums let a limit slip."""
-    return migration.allocation.copies if migration.allocation.kept() else start
+    return migration.allocation.copies if migration.allocation.is_feasible() else start
 
 
 def _from_fresh(
@@ -145,7 +145,7 @@ def _from_fresh(
         return bool(task.current.held[slot // problem.copies, working.flat[slot]])
 
     lead_back(migration, lambda slot, added: not at_home(slot) and migration.value + added <= task.target)
-    if not working.kept():  # only what was too large to be checked all along
+    if not working.is_feasible():  # only what was too large to be checked all along
         blocked = task.migration(fresh).exceeded()
         return (incumbent, blocked) if blocked else (fresh, ())
     blocked = migration.exceeded()
@@ -154,7 +154,7 @@ def _from_fresh(
     lead_back(migration, lambda slot, _: not at_home(slot) and bool(migration.exceeded()))
     if not migration.exceeded():
         best_first(migration, task.target, budget)
-        copies = _kept_or(migration, incumbent)
+        copies = _feasible_or(migration, incumbent)
         if problem.value(copies) < problem.value(incumbent):
             incumbent = copies
     return incumbent, () if problem.value(incumbent) <= task.target else blocked

@@ -43,7 +43,7 @@ def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) ->
             held[node] += problem.size[u]
             free &= problem.domain != problem.domain[node]
         used[:, spread[u]] += limits.weight[:, [u]]
-    return spread if limits.kept(spread) else copies
+    return spread if limits.satisfied_by(spread) else copies
 
 
 #: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.

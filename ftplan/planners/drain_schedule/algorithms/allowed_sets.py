@@ -12,7 +12,7 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.packing import TaskPacking, pack
 from ftplan.planners.drain_schedule.problem import DrainProblem
-from ftplan.planners.drain_schedule.rules import broken, conflicts, kept_fidelity, without_live_replica
+from ftplan.planners.drain_schedule.rules import broken, conflicts, keeps_fidelity, without_live_replica
 
 #: Largest number of answers that are kept.
 MOST_REMEMBERED_SETS = 200_000
@@ -50,7 +50,7 @@ class AllowedSets:
         self.per_zone = self.count if limits.max_per_zone is None else limits.max_per_zone
         self.limits_output = limits.min_fidelity is not None and not limits.move
         self.limits_room = limits.move
-        self._kept: dict[int, bool] = {}
+        self._keeps: dict[int, bool] = {}
         self._packed: dict[int, TaskPacking] = {}
         self._forbidden: list[int] = []
         #: Whether a set was taken for forbidden that nobody proved to be.
@@ -75,7 +75,7 @@ class AllowedSets:
             for a, b in zip(first.tolist(), second.tolist(), strict=True):
                 if self.budget.over():
                     break
-                if not self.kept(1 << a | 1 << b) and not self.in_doubt:
+                if not self.keeps_limits(1 << a | 1 << b) and not self.in_doubt:
                     matrix[a, b] = matrix[b, a] = True
         return matrix
 
@@ -113,7 +113,7 @@ class AllowedSets:
         """Return the nodes of a set by their number in the problem, ascending."""
         return tuple(self.nodes[k] for k in members(mask))
 
-    def simple(self, mask: int, node: int) -> bool:
+    def fits_pairwise(self, mask: int, node: int) -> bool:
         """Return whether a node joins an allowed set as far as pairs, zones and numbers are concerned."""
         if self.adjacent[node] & mask or mask.bit_count() >= self.most:
             return False
@@ -123,28 +123,28 @@ class AllowedSets:
 
     def extends(self, mask: int, node: int) -> bool:
         """Return whether an allowed set stays allowed with one more node."""
-        return self.simple(mask, node) and self.kept(mask | 1 << node)
+        return self.fits_pairwise(mask, node) and self.keeps_limits(mask | 1 << node)
 
     def allowed(self, mask: int) -> bool:
         """Return whether a set is allowed."""
         so_far = 0
         for k in members(mask):
-            if not self.simple(so_far, k):
+            if not self.fits_pairwise(so_far, k):
                 return False
             so_far |= 1 << k
-        return self.kept(mask)
+        return self.keeps_limits(mask)
 
-    def kept(self, mask: int) -> bool:
+    def keeps_limits(self, mask: int) -> bool:
         """Return whether a set without conflicts keeps output fidelity and finds room for what moves."""
         if not (self.limits_output or self.limits_room) or mask & (mask - 1) == 0:
             return True  # each node may go alone
-        known = self._kept.get(mask)
+        known = self._keeps.get(mask)
         if known is None:
             known = (not self.limits_output or self._keeps_output(mask)) and (
                 not self.limits_room or self._has_room(mask)
             )
-            if len(self._kept) < MOST_REMEMBERED_SETS:
-                self._kept[mask] = known
+            if len(self._keeps) < MOST_REMEMBERED_SETS:
+                self._keeps[mask] = known
         return known
 
     @cached_property
@@ -209,7 +209,7 @@ class AllowedSets:
         failed = np.zeros(self.problem.tasks, dtype=np.bool_)
         for k in some:
             failed |= self.down[k]
-        return kept_fidelity(self.problem, self.problem.model.fidelity(~failed))
+        return keeps_fidelity(self.problem, self.problem.model.fidelity(~failed))
 
     def _has_room(self, mask: int) -> bool:
         if any(forbidden & mask == forbidden for forbidden in self._forbidden):

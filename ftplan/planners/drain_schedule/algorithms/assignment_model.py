@@ -65,7 +65,7 @@ def assign_to_rounds(
             budget.unfinished()
             break
         masks = [sum(1 << k for k in range(sets.count) if solver.value(x[k][r])) for r in range(rounds)]
-        wrong = [mask for mask in masks if mask and not sets.kept(mask)]
+        wrong = [mask for mask in masks if mask and not sets.keeps_limits(mask)]
         if not wrong:
             return RoundAssignment([mask for mask in masks if mask], proven=True)
         cut = [not budget.over() and rows.cut(mask) for mask in wrong]

@@ -69,7 +69,7 @@ class _Branching:
         """Return the node that fits fewest rounds, of equals that with most conflicts among those that wait."""
         best: tuple[tuple[int, int, int], int, list[int]] | None = None
         for node in members(waiting):
-            places = [r for r, mask in enumerate(filled) if self.sets.simple(mask, node)]
+            places = [r for r, mask in enumerate(filled) if self.sets.fits_pairwise(mask, node)]
             key = (len(places), -(self.sets.adjacent[node] & waiting).bit_count(), node)
             if best is None or key < best[0]:
                 best = (key, node, places)

@@ -72,11 +72,11 @@ class AllowedSetRows:
         A smallest forbidden part of it: not all of its nodes go together; and what that loses of the output.
         """
         sets = self.sets
-        if sets.kept(mask) or not self._proven(mask):
+        if sets.keeps_limits(mask) or not self._proven(mask):
             return False
         for k in list(members(mask)):
             smaller = mask & ~(1 << k)
-            if smaller and not sets.kept(smaller) and self._proven(smaller):
+            if smaller and not sets.keeps_limits(smaller) and self._proven(smaller):
                 mask = smaller
         row = np.zeros(sets.count)
         row[list(members(mask))] = 1.0
@@ -195,7 +195,7 @@ def heaviest_set(
         slice_ = min(at_a_time, left)
         mask, rest = tree.advance(slice_)
         left -= slice_ - rest
-        if mask and sets.kept(mask):
+        if mask and sets.keeps_limits(mask):
             best, left = HeaviestSet(mask, tree.heaviest, False), min(left, TREE_NODES_AFTER_FIRST)
         elif mask:
             tree.heaviest = best.weight

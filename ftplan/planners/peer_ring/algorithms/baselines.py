@@ -1,4 +1,4 @@
-"""What plain random tokens and virtual nodes would give, beside what is planned."""
+"""What plain random tokens and virtual nodes would give, compared with what is planned."""
 
 from __future__ import annotations
 

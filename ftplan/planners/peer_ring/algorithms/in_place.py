@@ -29,19 +29,19 @@ def unchanged_ring(problem: RingProblem) -> Result[RingAnswer]:
     return Result("feasible", RingAnswer((), ring, violations, 0.0), (), bound)
 
 
-def are_last_copies_as_asked(problem: RingProblem, ring: Ring) -> bool:
+def has_requested_last_copies(problem: RingProblem, ring: Ring) -> bool:
     """Return whether last copies are on nodes of the tier where there is one, and on neighbours where there is none."""
     if ring.tier is None or not problem.tier.any():
         return ring.tier is None and not problem.tier.any()
     return bool(problem.tier[ring.tier].all())
 
 
-def last_copies_as_asked(problem: RingProblem, ring: Ring) -> tuple[Ring, list[RingStep]]:
+def with_requested_last_copies(problem: RingProblem, ring: Ring) -> tuple[Ring, list[RingStep]]:
     """Return a ring whose last copies are where they are asked for, and the step to it if any.
 
     They stay as they are where all are on nodes of the tier.
     """
-    if are_last_copies_as_asked(problem, ring):
+    if has_requested_last_copies(problem, ring):
         return ring, []
     ring = tiered(problem, Ring(ring.token, ring.node))
     return ring, [RingStep("re-plan", ring)]

@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import least_violations, load_bound
-from ftplan.planners.peer_ring.algorithms.in_place import at_positions, last_copies_as_asked, unchanged_ring
+from ftplan.planners.peer_ring.algorithms.in_place import at_positions, unchanged_ring, with_requested_last_copies
 from ftplan.planners.peer_ring.algorithms.negotiation import negotiate_by_round, negotiate_by_window
 from ftplan.planners.peer_ring.algorithms.outcome import ring_result, too_few_positions
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
@@ -42,7 +42,7 @@ def paper(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
         return Result("infeasible", None, (), reason=why.reason, infeasible=why)
     if problem.current is None or not problem.current.simple:
         return _from_scratch(problem, search.seed, budget)
-    ring, steps = last_copies_as_asked(problem, problem.current)
+    ring, steps = with_requested_last_copies(problem, problem.current)
     steps += _members_changed(problem, ring)
     ring = steps[-1].ring if steps else ring
     if any(step.event != "re-plan" for step in steps):

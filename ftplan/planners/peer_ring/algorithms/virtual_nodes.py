@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.plan import Warn
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import any_bound
-from ftplan.planners.peer_ring.algorithms.in_place import last_copies_as_asked, unchanged_ring
+from ftplan.planners.peer_ring.algorithms.in_place import unchanged_ring, with_requested_last_copies
 from ftplan.planners.peer_ring.algorithms.outcome import ring_result
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.changes import without
@@ -54,7 +54,7 @@ def _changed(problem: RingProblem, seed: int) -> RingAnswer:
     if problem.current is None:
         ring = tiered(problem, hashed_ring(problem, seed))
         return RingAnswer((RingStep("re-plan", ring),), ring)
-    ring, steps = last_copies_as_asked(problem, problem.current)
+    ring, steps = with_requested_last_copies(problem, problem.current)
     numbers = np.arange(len(problem.nodes))
     there = np.isin(numbers, ring.node)
     for node in np.flatnonzero(problem.members & ~there).tolist():

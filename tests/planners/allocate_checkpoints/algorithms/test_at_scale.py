@@ -45,7 +45,7 @@ def test_prices_guide_to_a_valid_plan_above_the_bound(copies: int, anti_affinity
     best, dual = price_guided(problem, limits, placed.copies, Budget(60))
     again, _ = price_guided(problem, limits, placed.copies, Budget(60))
     assert np.array_equal(best, again)
-    assert limits.kept(best)
+    assert limits.satisfied_by(best)
     assert np.take_along_axis(problem.allowed, best, axis=1).all()
     for row in problem.domain[best]:
         assert len(set(row.tolist())) == copies
@@ -125,7 +125,7 @@ def test_bulk_repair_reduces_the_breach() -> None:
     limits = limits_of(problem, CheckpointRules(1, "node", 0.2))
     placed = WorkingAllocation.of(problem, limits, problem.allowed.argmax(axis=1)[:, None])
     repair_in_bulk(placed, Budget(60))
-    assert limits.kept(placed.copies)
+    assert limits.satisfied_by(placed.copies)
     assert np.take_along_axis(problem.allowed, placed.copies, axis=1).all()
 
 

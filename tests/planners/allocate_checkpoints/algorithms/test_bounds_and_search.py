@@ -106,7 +106,7 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     improve(placed, Budget(60))
     second = problem.value(placed.copies)
     assert second <= first
-    assert limits.kept(placed.copies)
+    assert limits.satisfied_by(placed.copies)
     dual = best_dual(problem, limits, second, Budget(60))
     columns = open_columns(problem, limits, dual, second)
     found = large_neighbourhood_search(
@@ -116,7 +116,7 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
         problem, limits, columns, placed.copies, dual, NeighbourhoodEffort(0, 5), Budget(60)
     )
     assert np.array_equal(found, again)
-    assert limits.kept(found)
+    assert limits.satisfied_by(found)
     assert dual.bound <= problem.value(found) <= second
 
 

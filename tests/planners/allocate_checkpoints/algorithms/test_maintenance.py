@@ -268,7 +268,7 @@ def test_fewest_moves_to_restore(what: tuple[Case, AllocationOptions, str, list[
     fewest = min(
         moved(now, np.array(plan), problem.state)[0]
         for plan in itertools.product(*rows)
-        if limits.kept(np.array(plan, dtype=np.int64))
+        if limits.satisfied_by(np.array(plan, dtype=np.int64))
     )
     assert report.restoring == fewest
 

@@ -99,8 +99,8 @@ def test_rows_count_no_more_than_is_allowed(problem: DrainProblem, order: list[i
         if not sets.allowed(mask) and mask.bit_count() > 1:
             so_far = 0
             for k in members(mask):
-                so_far |= 1 << k if sets.simple(so_far, k) else 0
-            if not sets.kept(so_far):
+                so_far |= 1 << k if sets.fits_pairwise(so_far, k) else 0
+            if not sets.keeps_limits(so_far):
                 rows.cut(so_far)
     for mask in range(1 << sets.count):
         if sets.allowed(mask):

@@ -113,7 +113,7 @@ def _incumbent(problem: CheckpointProblem, limits: Limits, best: IntArray, chose
     copies = pairs[:, 1].reshape(best.shape)
     if first is not chosen:
         copies = first_in_front(copies, {u: node for (u, node), v in first.items() if v.solution_value() > 0.5})
-    return copies if limits.kept(copies) and problem.value(copies) < problem.value(best) else best
+    return copies if limits.satisfied_by(copies) and problem.value(copies) < problem.value(best) else best
 
 
 def _unit_cost(problem: CheckpointProblem) -> float:

@@ -97,7 +97,7 @@ def feasible_copies(
     if repair(placed, budget):
         return placed.copies
     result = find_feasible(problem, limits, options.seed, budget)
-    if result.copies is not None and limits.kept(result.copies):
+    if result.copies is not None and limits.satisfied_by(result.copies):
         return result.copies
     return no_plan(problem, in_force.rules, options, budget, proven=result.status == "infeasible")
 

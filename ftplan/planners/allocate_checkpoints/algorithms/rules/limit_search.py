@@ -35,18 +35,18 @@ class LeastLimit:
 class LimitFamily:
     """Limits by the value of one of them.
 
-    ``limits`` are those at a value, ``kept`` is the smallest value that copies (U, c) keep, ``at_least`` the smallest
-    that is asked for, and ``lower`` one below which no allocation can be.
+    ``limits`` are those at a value, ``value_of`` is the smallest value that copies (U, c) keep, ``at_least`` the
+    smallest that is asked for, and ``lower`` one below which no allocation can be.
     """
 
     limits: Callable[[float], Limits]
-    kept: Callable[[IntArray], float]
+    value_of: Callable[[IntArray], float]
     at_least: float
     lower: float
 
     def better(self, best: LeastLimit | None, copies: IntArray) -> LeastLimit | None:
         """Return the better of the best so far and what *copies* keep."""
-        value = self.kept(copies)
+        value = self.value_of(copies)
         if not np.isfinite(value):
             return best
         value = max(self.at_least, rounded_up(value))

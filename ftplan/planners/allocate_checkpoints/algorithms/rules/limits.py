@@ -40,7 +40,7 @@ class Failover:
         flat: FloatArray = np.bincount(self.loss * nodes + first, self.load, losses * nodes).astype(np.float64)
         return flat.reshape(losses, nodes)
 
-    def kept(self, copies: IntArray) -> bool:
+    def satisfied_by(self, copies: IntArray) -> bool:
         """Return whether the copies (U, c) keep the rule."""
         return bool(np.all(self.taken(copies[:, 0]) <= self.upper))
 
@@ -111,9 +111,9 @@ class Limits:
         rows = [np.bincount(flat, np.repeat(weight, slots), nodes) for weight in self.weight]
         return np.array(rows, dtype=np.float64).reshape(len(self.names), nodes)
 
-    def kept(self, copies: IntArray) -> bool:
+    def satisfied_by(self, copies: IntArray) -> bool:
         """Return whether the copies (U, c) keep all limits, failover with the first copy in column 0."""
-        if self.failover is not None and not self.failover.kept(copies):
+        if self.failover is not None and not self.failover.satisfied_by(copies):
             return False
         used = self.used(copies)
         return bool(np.all(used <= self.upper) and np.all(used >= self.lower))

@@ -96,7 +96,7 @@ def least_failover(problem: CheckpointProblem, rules: CheckpointRules, seed: int
             )
             result = least_stretch(problem, limits, stretch, best.copies if best else None, seed, part)
         budget.cut = budget.cut or part.cut
-        kept = result.copies is not None and replace(limits, failover=None).kept(result.copies)
+        kept = result.copies is not None and replace(limits, failover=None).satisfied_by(result.copies)
         return result if kept else replace(result, copies=None)
 
     family = LimitFamily(at, failover.headroom, LEAST_FAILOVER_LIMIT, lower)

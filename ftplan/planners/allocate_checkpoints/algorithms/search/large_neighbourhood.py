@@ -135,4 +135,4 @@ def _repaired(
     best, _ = branch_and_cut(inside, within, open_columns, mine, effort.seed, budget, end)
     copies = incumbent.copy()
     copies[units] = nodes[best]
-    return copies if limits.kept(copies) else incumbent
+    return copies if limits.satisfied_by(copies) else incumbent

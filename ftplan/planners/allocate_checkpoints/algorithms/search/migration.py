@@ -151,7 +151,7 @@ class CopyMigration:
         undo = [(slot, int(self.allocation.flat[slot])) for slot, _ in moves]
         for slot, node in moves:
             self.move(slot, node)
-        if self.allocation.flat.size > MOST_CHECKED_COPIES or self.allocation.kept():
+        if self.allocation.flat.size > MOST_CHECKED_COPIES or self.allocation.is_feasible():
             return True
         for slot, node in reversed(undo):
             self.move(slot, node)

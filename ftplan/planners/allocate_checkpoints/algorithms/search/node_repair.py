@@ -195,7 +195,7 @@ def repair_nodes(allocation: WorkingAllocation, budget: Budget) -> bool:
     if slots > MANY_SLOTS:
         repair_in_bulk(allocation, budget)
     for _ in range(budget.passes(1000 + 4 * slots)):
-        if allocation.kept():
+        if allocation.is_feasible():
             return True
         if budget.over():
             return False
@@ -207,7 +207,7 @@ def repair_nodes(allocation: WorkingAllocation, budget: Budget) -> bool:
         if change is None:
             return False
         change.make(allocation)
-    return allocation.kept()
+    return allocation.is_feasible()
 
 
 def _best_change(allocation: WorkingAllocation, node: int, breach: FloatArray, swaps: bool) -> RepairChange | None:

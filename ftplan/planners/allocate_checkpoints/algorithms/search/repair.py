@@ -29,7 +29,7 @@ def repair(allocation: WorkingAllocation, budget: Budget) -> bool:
     if not repair_nodes(bare, budget) or bool((failover.upper < 0).any()):
         return False
     allocation.used = bare.used
-    return _spread_takeovers(allocation, budget) and allocation.kept()
+    return _spread_takeovers(allocation, budget) and allocation.is_feasible()
 
 
 def _spread_takeovers(allocation: WorkingAllocation, budget: Budget) -> bool:

@@ -55,7 +55,7 @@ def restore(
         return len(allowance.exceeded(moves, size)), moves, size, current.problem.value(copies)
 
     kept, forced = _keeping_structure(current, limits)
-    if limits.kept(kept):
+    if limits.satisfied_by(kept):
         return Restored(kept, forced, current.size(kept))
     starts = [_returned(current, limits, fallback)]
     one_each = np.ones(kept.shape[0])
@@ -109,7 +109,7 @@ def _returned(current: CurrentAllocation, limits: Limits, copies: IntArray) -> I
     """Return copies within the limits, led back towards the current ones as long as the limits hold."""
     migration = CopyMigration.of(WorkingAllocation.of(current.problem, limits, copies), current)
     lead_back(migration, lambda _slot, _added: True)
-    return migration.allocation.copies if migration.allocation.kept() else copies
+    return migration.allocation.copies if migration.allocation.is_feasible() else copies
 
 
 def _keeping_structure(current: CurrentAllocation, limits: Limits) -> tuple[IntArray, int]:

@@ -72,7 +72,7 @@ class _ArcCosts(NamedTuple):
         return least - stay_price * self.stays - join_price * self.joins
 
 
-def arc_bound(question: RingChange, load: float, budget: Budget) -> float:
+def arc_bound(change: RingChange, load: float, budget: Budget) -> float:
     """Return bytes that no ring of the members with at most this largest load goes below; at least 0.
 
     Valid for every order and all zones. Where the budget ends first it is what a rough look proves, or 0; deterministic
@@ -80,18 +80,18 @@ def arc_bound(question: RingChange, load: float, budget: Budget) -> float:
     """
     best, block = 0.0, 0
     for steps in MOST_STEPS:
-        arcs = None if block == 1 else _arcs(question, load, steps, budget)
+        arcs = None if block == 1 else _arcs(change, load, steps, budget)
         if arcs is not None and arcs.block != block and len(arcs.starts):
-            best, block = max(best, _bound(question, arcs, budget)), arcs.block
+            best, block = max(best, _bound(change, arcs, budget)), arcs.block
     return best
 
 
-def _bound(question: RingChange, arcs: _ArcCosts, budget: Budget) -> float:
-    problem = question.problem
+def _bound(change: RingChange, arcs: _ArcCosts, budget: Budget) -> float:
+    problem = change.problem
     unit = float(problem.worth.sum()) / len(problem.member)
     best, looked = 0.0, arcs.starts[:1]
     for _ in range(MOST_ROUNDS):
-        prices = _prices(arcs, looked, unit * question.walk, budget)
+        prices = _prices(arcs, looked, unit * change.walk, budget)
         least, worst = np.inf, arcs.starts[0]
         for start in arcs.starts:
             value = arcs.value(np.array([start]), *prices, budget)
@@ -130,20 +130,20 @@ def _prices(arcs: _ArcCosts, starts: IntArray, unit: float, budget: Budget) -> t
     return best[0] * unit, best[1] * unit
 
 
-def _arcs(question: RingChange, load: float, steps: float, budget: Budget) -> _ArcCosts | None:
+def _arcs(change: RingChange, load: float, steps: float, budget: Budget) -> _ArcCosts | None:
     """Return arcs of blocks that are as small as so many steps let them be; None where the clock ran out."""
-    problem = question.problem
+    problem = change.problem
     size, member = len(problem.position), problem.member
-    joining = ~np.isin(member, np.unique(question.held))
-    limits = question.limits(member, load)
+    joining = ~np.isin(member, np.unique(change.held))
+    limits = change.limits(member, load)
     stay_limit = float(limits[~joining].max(initial=0.0))
     join_limit = float(limits[joining].max(initial=0.0))
     joins = int(joining.sum())
-    walk = min(question.walk, MOST_COPIES) if joins else question.walk
+    walk = min(change.walk, MOST_COPIES) if joins else change.walk
     limit, block = max(stay_limit, join_limit), 1
     patterns = 4.0**walk if joins else 1.0
     while not budget.over():
-        made = _Blocks(question, block)
+        made = _Blocks(change, block)
         count = made.arcs(limit, walk, count_only=True)[0]
         starts = made.starts(limit)
         span = -(-len(starts) // MOST_STARTS)
@@ -161,8 +161,8 @@ def _arcs(question: RingChange, load: float, steps: float, budget: Budget) -> _A
 class _Blocks:
     """The circle in blocks of some positions, and what members hold of each."""
 
-    def __init__(self, question: RingChange, block: int) -> None:
-        problem = question.problem
+    def __init__(self, change: RingChange, block: int) -> None:
+        problem = change.problem
         size = len(problem.position)
         self.inner = 0 if block == 1 else 1
         at = np.arange(size) // block
@@ -170,7 +170,7 @@ class _Blocks:
         self.nodes = len(problem.nodes)
         self.load = np.bincount(at, problem.load, minlength=self.count)
         self.worth = np.bincount(at, problem.worth, minlength=self.count)
-        held = question.held
+        held = change.held
         keys = np.repeat(at, held.shape[1]) * self.nodes + held.ravel()
         keep = problem.members[held.ravel()]
         pair, where = np.unique(keys[keep], return_inverse=True)

@@ -29,36 +29,36 @@ MOST_ORDERS = 5_040
 MOST_ORDER_STEPS = 300_000_000
 
 
-def alike(question: RingChange) -> IntArray:
+def alike(change: RingChange) -> IntArray:
     """Return a class for each node, (N,): nodes of a class have the same cpu and room, and hold nothing yet.
 
     They have the same zone too, or each has one of its own. Any other node is a class of its own.
     """
-    problem, held = question.problem, np.diff(question.holds[0])
+    problem, held = change.problem, np.diff(change.holds[0])
     alone = np.bincount(problem.zone[problem.members], minlength=len(problem.zones))[problem.zone] <= 1
     keys = np.column_stack(
-        [np.where(alone, -1, problem.zone), problem.cpu, question.most, np.arange(len(problem.nodes)) + 1.0]
+        [np.where(alone, -1, problem.zone), problem.cpu, change.most, np.arange(len(problem.nodes)) + 1.0]
     )
     keys[held == 0, 3] = 0.0
     return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def count_orders(question: RingChange) -> int | None:
+def count_orders(change: RingChange) -> int | None:
     """Return how many orders there are, None where these are too many to look at all."""
-    member = question.problem.member
+    member = change.problem.member
     if len(member) > 30:
         return None
     count = factorial(len(member) - 1)
-    for size in np.unique(alike(question)[member[1:]], return_counts=True)[1].tolist():
+    for size in np.unique(alike(change)[member[1:]], return_counts=True)[1].tolist():
         count //= factorial(size)
-    steps = count * len(member) * len(question.problem.position)
+    steps = count * len(member) * len(change.problem.position)
     return count if count <= MOST_ORDERS and steps <= MOST_ORDER_STEPS else None
 
 
-def every_order(question: RingChange) -> Iterator[IntArray]:
+def every_order(change: RingChange) -> Iterator[IntArray]:
     """Yield circular orders of the members, one for all that differ only in nodes that are alike."""
-    first, *others = question.problem.member.tolist()
-    kind = alike(question)
+    first, *others = change.problem.member.tolist()
+    kind = alike(change)
     for arranged in _arranged([], others, kind):
         yield np.array([first, *arranged], dtype=np.int64)
 
@@ -77,7 +77,7 @@ def _arranged(begun: list[int], left: list[int], kind: IntArray) -> Iterator[lis
 MOST_SLOTS = 1500
 
 
-def relabelled(question: RingChange, order: IntArray, first: IntArray, classes: IntArray) -> IntArray:
+def relabelled(change: RingChange, order: IntArray, first: IntArray, classes: IntArray) -> IntArray:
     """Return the order of fewest bytes for cuts as they are, where nodes change places within their class only.
 
     The node of a slot holds the arcs of the ``walk`` slots up to its own, so that what travels to it depends on the
@@ -85,7 +85,7 @@ def relabelled(question: RingChange, order: IntArray, first: IntArray, classes: 
     """
     from scipy.optimize import linear_sum_assignment  # half a second to load
 
-    saved = _saved(question, order, first)
+    saved = _saved(change, order, first)
     answer = order.copy()
     for one in np.unique(classes[order]).tolist():
         slots = np.flatnonzero(classes[order] == one)
@@ -97,18 +97,18 @@ def relabelled(question: RingChange, order: IntArray, first: IntArray, classes: 
     return answer
 
 
-def _saved(question: RingChange, order: IntArray, first: IntArray) -> FloatArray:
+def _saved(change: RingChange, order: IntArray, first: IntArray) -> FloatArray:
     """Return the worth of what each node holds already of the arcs that a slot's node holds, (slots, N)."""
-    problem, slots = question.problem, len(order)
+    problem, slots = change.problem, len(order)
     size = len(problem.position)
     lengths = (np.roll(first, -1) - first) % size
     lengths[lengths == 0] = size if slots == 1 else 0
     owner = np.empty(size, dtype=np.int64)
     owner[(first[0] + np.arange(size)) % size] = np.repeat(np.arange(slots), lengths)
     arc = np.zeros((slots, len(problem.nodes)))
-    for copy in range(question.held.shape[1]):
-        np.add.at(arc, (owner, question.held[:, copy]), problem.worth)
-    return np.asarray(sum(np.roll(arc, back, axis=0) for back in range(question.walk)))
+    for copy in range(change.held.shape[1]):
+        np.add.at(arc, (owner, change.held[:, copy]), problem.worth)
+    return np.asarray(sum(np.roll(arc, back, axis=0) for back in range(change.walk)))
 
 
 #: Largest loads, over the least, for which good orders are looked for.
@@ -131,7 +131,7 @@ def members_in_place(problem: RingProblem) -> IntArray:
     return nodes[np.sort(at)]
 
 
-def candidate_orders(question: RingChange, best: LeastLoad, budget: Budget) -> Iterator[IntArray]:
+def candidate_orders(change: RingChange, best: LeastLoad, budget: Budget) -> Iterator[IntArray]:
     """Yield orders of the members, those that keep the circle in place first.
 
     Parameters
@@ -139,33 +139,35 @@ def candidate_orders(question: RingChange, best: LeastLoad, budget: Budget) -> I
     best
         What is best without a look at the ring in place.
     """
-    problem, zone = question.problem, question.problem.zone
+    problem, zone = change.problem, change.problem.zone
     stays = members_in_place(problem)
     joins = np.setdiff1d(problem.member, stays)
-    kept = list(_kept(question, stays, joins, best.largest, budget))
+    kept = list(_orders_in_place(change, stays, joins, best.largest, budget))
     for order in kept:
         yield order
         fixed = order
-        if crowded(zone[order], question.walk)[0] > best.violations:
-            fixed = less_crowded(zone, order, question.walk, best.violations, budget)
+        if crowded(zone[order], change.walk)[0] > best.violations:
+            fixed = less_crowded(zone, order, change.walk, best.violations, budget)
             yield fixed
         for factor in NEIGHBOUR_LOADS:
-            yield from _neighbours(question, fixed, best.largest * factor, budget)
+            yield from _neighbours(change, fixed, best.largest * factor, budget)
     yield best.order
-    if len(problem.member) > MOST_TURNED_NODES and _as_good(question, kept, best):
+    if len(problem.member) > MOST_TURNED_NODES and _as_good(change, kept, best):
         return
-    yield from _turned(question, best.order, best.largest, budget)
+    yield from _turned(change, best.order, best.largest, budget)
 
 
-def _as_good(question: RingChange, kept: list[IntArray], best: LeastLoad) -> bool:
+def _as_good(change: RingChange, kept: list[IntArray], best: LeastLoad) -> bool:
     """Return whether the least violations and load need no other circle than the one in place."""
-    problem = question.problem
+    problem = change.problem
     even = bool((problem.cpu[problem.member] == problem.cpu[problem.member[0]]).all())
-    fewest = min(crowded(problem.zone[order], question.walk)[0] for order in kept)
-    return even and not question.capped and fewest <= best.violations
+    fewest = min(crowded(problem.zone[order], change.walk)[0] for order in kept)
+    return even and not change.capped and fewest <= best.violations
 
 
-def _kept(question: RingChange, stays: IntArray, joins: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
+def _orders_in_place(
+    change: RingChange, stays: IntArray, joins: IntArray, load: float, budget: Budget
+) -> Iterator[IntArray]:
     """Yield orders that keep the circle of those that stay."""
     if not len(joins):
         yield stays
@@ -173,7 +175,7 @@ def _kept(question: RingChange, stays: IntArray, joins: IntArray, load: float, b
     yield _spread(stays, joins)
     seen = set[tuple[int, ...]]()
     for factor in ORDER_LOADS:
-        order = order_with_joins(question, stays, joins, load * factor, budget)
+        order = order_with_joins(change, stays, joins, load * factor, budget)
         if order is not None and tuple(order.tolist()) not in seen:
             seen.add(tuple(order.tolist()))
             yield order
@@ -185,13 +187,13 @@ def _spread(stays: IntArray, joins: IntArray) -> IntArray:
     return np.insert(stays, np.minimum(at, len(stays)), joins)
 
 
-def _turned(question: RingChange, least: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
+def _turned(change: RingChange, least: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
     """Yield the order of least load with nodes of one zone and cpu changed so that they keep most of what they hold."""
-    problem = question.problem
+    problem = change.problem
     classes = np.unique(
-        np.column_stack([problem.zone, problem.cpu, question.most]), axis=0, return_inverse=True
+        np.column_stack([problem.zone, problem.cpu, change.most]), axis=0, return_inverse=True
     )[1].reshape(-1)  # fmt: skip
-    found = least_bytes(question, least, load, budget, enough=1e300)
+    found = least_bytes(change, least, load, budget, enough=1e300)
     if found.first is None:
         return
     n = len(least)
@@ -199,34 +201,34 @@ def _turned(question: RingChange, least: IntArray, load: float, budget: Budget) 
     for turn in sorted({k * n // MOST_TURNS for k in range(MOST_TURNS)}):
         if budget.over():
             return
-        order = relabelled(question, np.roll(least, turn), found.first, classes)
-        tried.append((question.bytes(ring_of(problem, order, found.first)), turn, order))
+        order = relabelled(change, np.roll(least, turn), found.first, classes)
+        tried.append((change.bytes(ring_of(problem, order, found.first)), turn, order))
     for _, _, order in sorted(tried, key=lambda one: one[:2])[:2]:
         yield order
-        again = least_bytes(question, order, load * ORDER_LOADS[3], budget, effort=FEW_TRIES)
+        again = least_bytes(change, order, load * ORDER_LOADS[3], budget, effort=FEW_TRIES)
         if again.first is not None:
-            yield relabelled(question, order, again.first, classes)
+            yield relabelled(change, order, again.first, classes)
 
 
-def _neighbours(question: RingChange, order: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
+def _neighbours(change: RingChange, order: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
     """Yield orders that one node's move at a time makes cheaper for a largest load, where that is little work."""
-    n, size = len(order), len(question.problem.position)
-    zone = question.problem.zone
+    n, size = len(order), len(change.problem.position)
+    zone = change.problem.zone
     if n * n * n * size > MOST_NEIGHBOUR_STEPS or n < 4:
         return
-    violations = crowded(zone[order], question.walk)[0]
-    cost = least_bytes(question, order, load, budget, effort=FEW_TRIES).cost
+    violations = crowded(zone[order], change.walk)[0]
+    cost = least_bytes(change, order, load, budget, effort=FEW_TRIES).cost
     for _ in range(budget.passes(3)):
         better = False
         for node in order.tolist():
             rest = np.roll(order, -int(np.flatnonzero(order == node)[0]))[1:]
             for gap in range(1, n - 1):
-                if budget.over() or cost <= question.lacking:
+                if budget.over() or cost <= change.lacking:
                     return
                 moved = np.insert(rest, gap, node)
-                if crowded(zone[moved], question.walk)[0] > violations:
+                if crowded(zone[moved], change.walk)[0] > violations:
                     continue
-                found = least_bytes(question, moved, load, budget, question.lacking, cost, FEW_TRIES)
+                found = least_bytes(change, moved, load, budget, change.lacking, cost, FEW_TRIES)
                 if found.first is not None and found.cost < cost:
                     order, cost, better = moved, found.cost, True
                     rest = np.roll(order, -int(np.flatnonzero(order == node)[0]))[1:]

@@ -57,7 +57,7 @@ class _StartRange(NamedTuple):
 
 
 def least_bytes(
-    question: RingChange,
+    change: RingChange,
     order: IntArray,
     load: float,
     budget: Budget,
@@ -80,34 +80,34 @@ def least_bytes(
     -----
     Exact while budget and effort last; else the bound is below the cost. Cost O(n M log M) at worst.
     """
-    order, turn = _turned(question, order)
-    found = _CutSearch(question, order, load).run(budget, enough, most, effort)
+    order, turn = _turned(change, order)
+    found = _CutSearch(change, order, load).run(budget, enough, most, effort)
     return found if found.first is None else found._replace(first=np.roll(found.first, turn))
 
 
-def floor_bytes(question: RingChange, order: IntArray, load: float) -> float:
+def floor_bytes(change: RingChange, order: IntArray, load: float) -> float:
     """Return bytes that no cuts of *order* go below, infinite if there are none: cuts need not close the circle.
 
     What :func:`least_bytes` begins with. Cost O(all places of cuts), one pass.
     """
-    return _CutSearch(question, _turned(question, order)[0], load).floor()
+    return _CutSearch(change, _turned(change, order)[0], load).floor()
 
 
-def _turned(question: RingChange, order: IntArray) -> tuple[IntArray, int]:
+def _turned(change: RingChange, order: IntArray) -> tuple[IntArray, int]:
     """Return the order as it begins with a node that has a token now, and by how much it is turned."""
-    turn = int(np.isin(order, question.current.node).argmax())
+    turn = int(np.isin(order, change.current.node).argmax())
     return np.roll(order, -turn), turn
 
 
 class _CutSearch:
-    def __init__(self, question: RingChange, order: IntArray, load: float) -> None:
-        size, n = len(question.problem.position), len(order)
-        self.question, self.order, self.size = question, order, size
-        self.limit: FloatArray = question.limits(order, load)
-        self.begin, self.atom = question.slots(order)
+    def __init__(self, change: RingChange, order: IntArray, load: float) -> None:
+        size, n = len(change.problem.position), len(order)
+        self.change, self.order, self.size = change, order, size
+        self.limit: FloatArray = change.limits(order, load)
+        self.begin, self.atom = change.slots(order)
         self.low: IntArray = np.arange(n + 1)
         self.high: IntArray = np.arange(n + 1) + 3 * size - n
-        starts = possible_starts(question.sums, self.limit, size) if n <= size else np.zeros(0, dtype=np.int64)
+        starts = possible_starts(change.sums, self.limit, size) if n <= size else np.zeros(0, dtype=np.int64)
         self.starts = np.concatenate([starts, starts + size])  # of two turns
         self.best: IntArray | None = None
         self.cost, self.places = np.inf, 0
@@ -159,7 +159,7 @@ class _CutSearch:
 
     def _near_token(self) -> int:
         """Return the possible start next to the token of the first node, or any."""
-        current, position = self.question.current, self.question.problem.position
+        current, position = self.change.current, self.change.problem.position
         at = np.flatnonzero(current.node == self.order[0])
         place = int(np.searchsorted(position, current.token[at[0]])) if len(at) else 0
         starts = self.starts[: len(self.starts) // 2]
@@ -210,14 +210,14 @@ class _CutSearch:
 
     def _narrowed(self, least: IntArray, most: IntArray) -> bool:
         run = plain_or_compiled(bands, 40.0 * len(least))
-        return not (least > most).any() and bool(run(self.question.sums, self.limit, least, most))
+        return not (least > most).any() and bool(run(self.change.sums, self.limit, least, most))
 
     def _run(self, least: IntArray, most: IntArray, marked: int, kept: int) -> tuple[float, IntArray]:
         places = int((most - least + 1).sum())
         self.places += places
         came, cuts = np.empty(kept, dtype=np.int32), np.zeros(len(least), dtype=np.int64)
         cost = plain_or_compiled(cheapest, 4.0 * places)(
-            self.question.sums, self.question.problem.worth, self.limit, self.question.walk, self.begin, self.atom,
+            self.change.sums, self.change.problem.worth, self.limit, self.change.walk, self.begin, self.atom,
             least, most, marked, came, cuts,
         )  # fmt: skip
         return float(cost), cuts

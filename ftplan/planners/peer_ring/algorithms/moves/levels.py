@@ -61,19 +61,19 @@ class LevelLimits(NamedTuple):
     every: bool = True
 
 
-def orders_of(question: RingChange, found: Iterable[IntArray]) -> list[RatedOrder]:
+def orders_of(change: RingChange, found: Iterable[IntArray]) -> list[RatedOrder]:
     """Return each circular order once, as it begins with its first node, those with fewest violations first."""
-    zone, seen = question.problem.zone, dict[tuple[int, ...], None]()
+    zone, seen = change.problem.zone, dict[tuple[int, ...], None]()
     for order in found:
         turned = np.roll(order, -int(np.argmin(order)))
         seen.setdefault(tuple(turned.tolist()))
     made = [np.array(order, dtype=np.int64) for order in seen]
     return sorted(
-        (RatedOrder(order, crowded(zone[order], question.walk)[0]) for order in made), key=lambda one: one.violations
+        (RatedOrder(order, crowded(zone[order], change.walk)[0]) for order in made), key=lambda one: one.violations
     )
 
 
-def best_of(question: RingChange, orders: list[RatedOrder], wanted: LevelLimits, budget: Budget) -> RatedRing | None:
+def best_of(change: RingChange, orders: list[RatedOrder], wanted: LevelLimits, budget: Budget) -> RatedRing | None:
     """Return the best ring of these orders, None where none of them keeps within room and bytes.
 
     Exact for the orders while the budget lasts: more bytes, or a higher target, are never worse. Each level's search is
@@ -81,14 +81,14 @@ def best_of(question: RingChange, orders: list[RatedOrder], wanted: LevelLimits,
     """
     for violations in sorted({one.violations for one in orders}):
         group = [one.order for one in orders if one.violations == violations]
-        load, bound, order = least_load_of_orders(question, group, wanted, budget)
+        load, bound, order = least_load_of_orders(change, group, wanted, budget)
         if order is not None:
-            return _fewest_bytes(question, group, order, (violations, load, bound), wanted, budget)
+            return _fewest_bytes(change, group, order, (violations, load, bound), wanted, budget)
     return None
 
 
 def least_load_of_orders(
-    question: RingChange, group: list[IntArray], wanted: LevelLimits, budget: Budget
+    change: RingChange, group: list[IntArray], wanted: LevelLimits, budget: Budget
 ) -> tuple[float, float, IntArray | None]:
     """Return the least largest load of the orders within the bytes allowed, its bound, and an order that reaches it."""
     best, proven, by = np.inf, np.inf, None
@@ -96,9 +96,9 @@ def least_load_of_orders(
         below = best * (1.0 - SAME_LOAD)
         if best <= wanted.least_load * (1.0 + ROUNDING):
             break
-        found = _within(question, order, below, wanted.max_bytes, budget)
+        found = _within(change, order, below, wanted.max_bytes, budget)
         if found is not None:
-            best, bound = _bisected(question, order, found, wanted, budget)
+            best, bound = _bisected(change, order, found, wanted, budget)
             proven, by = min(proven, bound), order
     if budget.over():
         proven = wanted.least_load
@@ -106,10 +106,10 @@ def least_load_of_orders(
 
 
 def _bisected(
-    question: RingChange, order: IntArray, high: float, wanted: LevelLimits, budget: Budget
+    change: RingChange, order: IntArray, high: float, wanted: LevelLimits, budget: Budget
 ) -> tuple[float, float]:
     low = wanted.least_load
-    found = _within(question, order, low, wanted.max_bytes, budget) if low > 0.0 else None
+    found = _within(change, order, low, wanted.max_bytes, budget) if low > 0.0 else None
     if found is not None:
         return min(found, high), min(found, high)
     for _ in range(MOST_BISECTIONS):
@@ -118,22 +118,22 @@ def _bisected(
         if budget.over():
             break
         middle = (low + high) / 2.0
-        found = _within(question, order, middle, wanted.max_bytes, budget)
+        found = _within(change, order, middle, wanted.max_bytes, budget)
         low, high = (middle, high) if found is None else (low, min(found, high))
     return high, low
 
 
-def _within(question: RingChange, order: IntArray, load: float, most: float, budget: Budget) -> float | None:
+def _within(change: RingChange, order: IntArray, load: float, most: float, budget: Budget) -> float | None:
     """Return the largest load of a ring within so much load and so many bytes, None without one."""
     enough, limit = (ANY_COST, np.inf) if np.isinf(most) else (most, most * (1.0 + ROUNDING) + ROUNDING)
-    found = least_bytes(question, order, load, budget, enough, limit, CutEffort(np.inf, np.inf))
+    found = least_bytes(change, order, load, budget, enough, limit, CutEffort(np.inf, np.inf))
     if found.first is None:
         return None
-    return question.problem.largest_load(ring_of(question.problem, order, found.first))
+    return change.problem.largest_load(ring_of(change.problem, order, found.first))
 
 
 def _fewest_bytes(
-    question: RingChange,
+    change: RingChange,
     group: list[IntArray],
     reached: IntArray,
     levels: tuple[int, float, float],
@@ -143,29 +143,27 @@ def _fewest_bytes(
     violations, load, load_bound = levels
     allowed = max(load, wanted.target)
     cost, bound, by, first = np.inf, np.inf, reached, None
-    for rank, (floor, order) in enumerate(_promising(question, group, allowed, budget)):
-        if cost <= max(floor, question.lacking):
+    for rank, (floor, order) in enumerate(_promising(change, group, allowed, budget)):
+        if cost <= max(floor, change.lacking):
             bound = min(bound, cost)
             break
         steps = MOST_STEPS if wanted.every else MOST_STEPS_OF_BEST / (rank + 1)
-        found = least_bytes(question, order, allowed, budget, question.lacking, cost, CutEffort(steps=steps))
+        found = least_bytes(change, order, allowed, budget, change.lacking, cost, CutEffort(steps=steps))
         bound = min(bound, found.bound)
         if found.first is not None and found.cost < cost:
             cost, by, first = found.cost, order, found.first
     if first is None:  # the clock ran out before any cuts were found: those that were meant
-        first = least_bytes(question, reached, allowed, Budget(np.inf), ANY_COST).first
+        first = least_bytes(change, reached, allowed, Budget(np.inf), ANY_COST).first
         assert first is not None
-    ring = ring_of(question.problem, by, first)
-    least = max(question.lacking, min(bound, cost))
-    actual = question.problem.largest_load(ring)
+    ring = ring_of(change.problem, by, first)
+    least = max(change.lacking, min(bound, cost))
+    actual = change.problem.largest_load(ring)
     return RatedRing(by, first, ring, violations, actual, cost, load_bound, least)
 
 
-def _promising(
-    question: RingChange, group: list[IntArray], load: float, budget: Budget
-) -> list[tuple[float, IntArray]]:
+def _promising(change: RingChange, group: list[IntArray], load: float, budget: Budget) -> list[tuple[float, IntArray]]:
     """Return orders with bytes that none of their cuts go below, those first that may be cheapest."""
     if len(group) == 1:
         return [(0.0, group[0])]
-    floors = [0.0 if budget.over() else floor_bytes(question, order, load) for order in group]
+    floors = [0.0 if budget.over() else floor_bytes(change, order, load) for order in group]
     return [(floors[k], group[k]) for k in sorted(range(len(group)), key=lambda k: (floors[k], k))]
