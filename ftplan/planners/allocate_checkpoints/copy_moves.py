@@ -16,11 +16,9 @@ from ftplan.planners.allocate_checkpoints.rules import (
     NodeRule,
     Record,
     RuleInputs,
-    judge_assignment,
-    judge_copies,
     node_rules,
-    violations,
 )
+from ftplan.planners.allocate_checkpoints.violations import judge_assignment, judge_copies, violations
 
 #: Rules that one move is judged by on its own; a plan with any other is judged as a whole.
 KNOWN = frozenset(RULE_CODES) - {"failover"}
@@ -30,7 +28,8 @@ KNOWN = frozenset(RULE_CODES) - {"failover"}
 class CopyMoves:
     """An allocation in which single copies are tried elsewhere. Made in one pass; a trial costs O(copies of a group).
 
-    ``assignments`` must name known nodes only, as in :func:`ftplan.planners.allocate_checkpoints.rules.violations`.
+    ``assignments`` must name known nodes only, as in
+    :func:`ftplan.planners.allocate_checkpoints.violations.violations`.
     """
 
     assignments: Sequence[Mapping[str, Any]]

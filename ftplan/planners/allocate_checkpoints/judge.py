@@ -19,7 +19,8 @@ from ftplan.planners.allocate_checkpoints.metrics import AllocationScore, alloca
 from ftplan.planners.allocate_checkpoints.objective import OBJECTIVES
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import objective_of, planned_on, require, with_current
-from ftplan.planners.allocate_checkpoints.rules import RULE_CODES, STILL_BROKEN, CheckpointRules, violations
+from ftplan.planners.allocate_checkpoints.rules import RULE_CODES, STILL_BROKEN, CheckpointRules
+from ftplan.planners.allocate_checkpoints.violations import violations
 from ftplan.planners.deployed import given_plan
 from ftplan.planners.judging import (
     Judged,

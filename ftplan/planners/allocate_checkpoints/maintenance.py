@@ -19,7 +19,8 @@ from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocatio
 from ftplan.planners.allocate_checkpoints.algorithms.maintenance import MaintenanceReport, maintain
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import MoveLimits
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
-from ftplan.planners.allocate_checkpoints.rules import RULE_CODES, STILL_BROKEN, violations
+from ftplan.planners.allocate_checkpoints.rules import RULE_CODES, STILL_BROKEN
+from ftplan.planners.allocate_checkpoints.violations import violations
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 

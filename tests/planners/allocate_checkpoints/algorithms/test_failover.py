@@ -23,7 +23,8 @@ from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
 from ftplan.planners.allocate_checkpoints.algorithms.models.reduced_cost_fixing import open_columns
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build
-from ftplan.planners.allocate_checkpoints.rules import CheckpointRules, violations
+from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
+from ftplan.planners.allocate_checkpoints.violations import violations
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 from tests.effort import some

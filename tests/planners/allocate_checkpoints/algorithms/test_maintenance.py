@@ -21,7 +21,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.search import partial_resto
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import CurrentAllocation, MoveLimits
 from ftplan.planners.allocate_checkpoints.objective import OBJECTIVES, CheckpointObjective
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions
-from ftplan.planners.allocate_checkpoints.rules import violations
+from ftplan.planners.allocate_checkpoints.violations import violations
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 from tests.planners.allocate_checkpoints.algorithms.cases import Case, cases, cluster, job, placement
