@@ -30,8 +30,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import IntArray, Operator, Topology
 from ftplan.planners.drain_schedule.algorithms.exact import exact
 from ftplan.planners.drain_schedule.algorithms.greedy import greedy
-from ftplan.planners.drain_schedule.algorithms.options import DrainOptions
-from ftplan.planners.drain_schedule.problem import Drain, DrainLimits, DrainProblem, KeyGroupCopies
+from ftplan.planners.drain_schedule.problem import Drain, DrainLimits, DrainOptions, DrainProblem, KeyGroupCopies
 from ftplan.planners.drain_schedule.rules import broken, fidelity
 from ftplan.planners.result import Result
 

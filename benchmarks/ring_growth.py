@@ -24,12 +24,11 @@ from ring_questions import loads, ring_question
 
 from ftplan.compiled import called_often
 from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.peer_ring.algorithms.bounds import least_load
 from ftplan.planners.peer_ring.algorithms.exact import exact
-from ftplan.planners.peer_ring.algorithms.least_load import least_load
-from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order
-from ftplan.planners.peer_ring.algorithms.moves.levels import Wanted, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.pool import some_orders
-from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import candidate_orders, every_order
+from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, best_of, orders_of
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.paper import paper
 from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring, virtual_nodes
 from ftplan.planners.peer_ring.moves import moved_bytes
@@ -74,11 +73,11 @@ def few(seeds: int) -> None:
 def ratio(seed: int, joins: int, replication: int, target: float | None) -> float:
     """Return the bytes of the best of good orders over those of the best of all."""
     problem = grown(loads("exponential", 60, seed), 5, joins, target, replication)
-    question, budget = Question(problem), Budget(np.inf)
+    question, budget = RingChange(problem), Budget(np.inf)
     best = least_load(problem, SEARCH, budget)
-    wanted = Wanted(target or 0.0, np.inf, best.bound)
+    wanted = LevelLimits(target or 0.0, np.inf, best.bound)
     with called_often():
-        some = best_of(question, orders_of(question, some_orders(question, best, budget)), wanted, budget)
+        some = best_of(question, orders_of(question, candidate_orders(question, best, budget)), wanted, budget)
         every = best_of(question, orders_of(question, every_order(question)), wanted, budget)
     assert some is not None
     assert every is not None

@@ -13,7 +13,7 @@ from ftplan.generators.presets import TOPOLOGIES
 from ftplan.generators.topology import topology as generated
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.measures.planned_copies import planned_copies
-from ftplan.planners.allocate_checkpoints.assisted_migrations import migrations
+from ftplan.planners.allocate_checkpoints.copy_measures import migrations
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from reproduce.checkpoints import TECHNIQUES, Job, allocated, series_of
@@ -95,7 +95,7 @@ def _grows(column: str, names: tuple[str, ...], table: Table) -> Iterator[Check]
 JOB = (
     "how even key groups are (all alike: keys are hashed), what the input does (a sine of 48 minutes, correlation 0.95 "
     "between groups of operators 1 to 3; operator 4 constant), capacity (mean utilisation 0.7, overload above 0.85), "
-    "what the adaptation does (planners/allocate_checkpoints/assisted_migrations.py: it prefers holders of checkpoints)"
+    "what the adaptation does (planners/allocate_checkpoints/copy_measures.py: it prefers holders of checkpoints)"
 )
 ROWS = (
     Row(

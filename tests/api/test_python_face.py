@@ -246,7 +246,7 @@ def test_diff_of_two_copies_moves_only_what_differs(problem: ftplan.Problem) -> 
 def test_explain_agrees_with_the_checker_for_every_copy(problem: ftplan.Problem, copies: int) -> None:
     from ftplan.model.measures.key_group_series import key_group_series
     from ftplan.planners.allocate_checkpoints.judge import rules_of
-    from ftplan.planners.allocate_checkpoints.rules import violations
+    from ftplan.planners.allocate_checkpoints.violations import violations
 
     plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", copies=copies)
     assert plan.plan is not None

@@ -11,7 +11,7 @@ from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.allocate_checkpoints.assignments import transfers
+from ftplan.planners.allocate_checkpoints.body import transfers
 from ftplan.planners.assessments import Difference
 
 

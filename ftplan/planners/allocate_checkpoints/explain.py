@@ -14,10 +14,10 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import Topology
-from ftplan.planners.allocate_checkpoints.assignments import require_known_nodes, stated_assignments
-from ftplan.planners.allocate_checkpoints.checkpoint_balance import checkpoint_balance
+from ftplan.planners.allocate_checkpoints.body import require_known_nodes, stated_assignments
+from ftplan.planners.allocate_checkpoints.copy_measures import checkpoint_balance
+from ftplan.planners.allocate_checkpoints.copy_moves import CopyMoves
 from ftplan.planners.allocate_checkpoints.judge import rules_of
-from ftplan.planners.allocate_checkpoints.moves import CopyMoves
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective, objective_costs
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import objective_of, planned_on, require

@@ -1,4 +1,4 @@
-"""``--holdout``: plan on the first part of the trace, judge on the rest, beside ``even`` and a random plan.
+"""``--holdout``: plan on the first part of the trace, judge on the rest, compared with ``even`` and a random plan.
 
 The unseen part is cut into splits, one after the other. For each a plan is made on all that lies before it, and judged
 on it alone; how the gain over ``even`` differs from split to split is what its interval tells.
@@ -18,9 +18,8 @@ from ftplan.model.measures.planned_copies import planned_copies
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.planners import registry
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score, wanted_copies
 from ftplan.planners.allocate_checkpoints.objective import copy_values
 from ftplan.planners.budget import Budget
@@ -60,7 +59,7 @@ class Holdout:
 def judge(
     assignments: Sequence[Mapping[str, Any]], algorithm: str, holdout: Holdout, again: Planner, clock: Budget
 ) -> Judgement:
-    """Score a plan on unseen windows, beside a random plan's expectation and the mean of 20 plans of ``even``.
+    """Score a plan on unseen windows, compared with a random plan's expectation and the mean of 20 plans of ``even``.
 
     The capacity of nodes is that of the planned part: machines do not change when load does. The gain over ``even`` is
     that in usable share, or in the objective where no node is overloaded in unseen time: the mean over up to 5 splits,

@@ -13,12 +13,13 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.model.violation import Violation
-from ftplan.planners.allocate_checkpoints.assignments import current_assignments, moves, stated_assignments
+from ftplan.planners.allocate_checkpoints.body import current_assignments, moves, stated_assignments
 from ftplan.planners.allocate_checkpoints.metrics import AllocationScore, allocation_score
 from ftplan.planners.allocate_checkpoints.objective import OBJECTIVES
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import objective_of, planned_on, require, with_current
-from ftplan.planners.allocate_checkpoints.rules import RULE_CODES, STILL_BROKEN, CheckpointRules, violations
+from ftplan.planners.allocate_checkpoints.rules import RULE_CODES, STILL_BROKEN, CheckpointRules
+from ftplan.planners.allocate_checkpoints.violations import violations
 from ftplan.planners.deployed import given_plan
 from ftplan.planners.judging import (
     Judged,

@@ -18,7 +18,7 @@ from ftplan.model.topology import Topology
 from ftplan.model.units import Measure
 from ftplan.planners.allocate_checkpoints.algorithms.correlated import correlated
 from ftplan.planners.allocate_checkpoints.algorithms.even import even
-from ftplan.planners.allocate_checkpoints.checkpoint_use import overloaded_windows, usable_windows
+from ftplan.planners.allocate_checkpoints.copy_measures import overloaded_windows, usable_windows
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build
 

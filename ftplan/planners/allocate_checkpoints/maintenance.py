@@ -1,4 +1,4 @@
-"""The checkpoints now in place, and the upkeep of an allocation instead of a fresh one."""
+"""The checkpoints now in place, and the maintenance of an allocation instead of a fresh one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.model.violation import Violation
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
-from ftplan.planners.allocate_checkpoints.algorithms.maintenance import UpkeepReport, upkeep
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.maintenance import MaintenanceReport, maintain
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import MoveLimits
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
-from ftplan.planners.allocate_checkpoints.rules import RULE_CODES, STILL_BROKEN, violations
+from ftplan.planners.allocate_checkpoints.rules import RULE_CODES, STILL_BROKEN
+from ftplan.planners.allocate_checkpoints.violations import violations
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 
@@ -40,7 +40,7 @@ def require_current(cluster: Cluster) -> None:
         )
 
 
-def keep_up(
+def maintain_current(
     fresh: Result[Allocation],
     allowance: MoveLimits,
     cluster: Cluster,
@@ -48,8 +48,8 @@ def keep_up(
     series: KeyGroupSeries,
     settings: AllocationOptions,
     budget: Budget,
-) -> tuple[Result[Allocation], UpkeepReport | None]:
-    """Return the upkeep of the checkpoints in place towards a fresh result; *budget* is that of the whole command.
+) -> tuple[Result[Allocation], MaintenanceReport | None]:
+    """Return the checkpoints in place moved towards a fresh result; *budget* is that of the whole command.
 
     The checkpoints in place are those of the cluster's placement.
     """
@@ -63,12 +63,12 @@ def keep_up(
         for operator, group in zip(p.operators, p.key_group.tolist(), strict=True)
     ]
     own = Budget(budget.left_s, settings.iterations)
-    result, report = upkeep(fresh, nodes, allowance, settings, own)
+    result, report = maintain(fresh, nodes, allowance, settings, own)
     said = {warning.code for warning in fresh.warnings}
     warnings = require_state(topology, series) if allowance.max_bytes is not None else ()
     warnings += tuple(warning for warning in own.warnings() if warning.code not in said)
     if report is not None and report.full_restoration is not None and result.answer is not None:
-        rules, broken = kept_rules(result.answer, topology, cluster, series)
+        rules, broken = satisfied_rules(result.answer, topology, cluster, series)
         text = f"{result.reason}; still broken: {_shown(broken)}"
         text += "; the bound is that of any plan, also one that breaks rules" if result.bound is not None else ""
         warnings += (Warn(STILL_BROKEN, text),)
@@ -77,7 +77,7 @@ def keep_up(
     return replace(result, warnings=result.warnings + warnings), report
 
 
-def kept_rules(
+def satisfied_rules(
     answer: Allocation, topology: Topology, cluster: Cluster, series: KeyGroupSeries
 ) -> tuple[tuple[str, ...], dict[str, list[Violation]]]:
     """Return which rules an allocation keeps, by the checker that ``verify`` uses, and what it breaks of the others.
@@ -134,10 +134,10 @@ def require_state(topology: Topology, series: KeyGroupSeries) -> tuple[Warn, ...
     return (Warn("STATE_UNKNOWN", f"the state of {unknown} key groups is unknown and counts 0 bytes"),)
 
 
-def upkeep_summary(
-    report: UpkeepReport, allowance: MoveLimits, moves: list[dict[str, Any]] | None, sign: float = 1.0
+def maintenance_summary(
+    report: MaintenanceReport, allowance: MoveLimits, moves: list[dict[str, Any]] | None, sign: float = 1.0
 ) -> dict[str, Any]:
-    """Return what a plan's summary says of upkeep; *sign* turns planners' costs into the objective's values.
+    """Return what a plan's summary says of maintenance; *sign* turns planners' costs into the objective's values.
 
     ``difference`` is what is left above the fresh value, as a part of what a random plan loses against it.
     """

@@ -22,15 +22,14 @@ from ftplan.model.topology import Topology
 from ftplan.planners import registry
 from ftplan.planners.allocate_checkpoints import maintenance as upkeep
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
-from ftplan.planners.allocate_checkpoints.algorithms.maintenance import LEAST_SHARE, UpkeepReport
-from ftplan.planners.allocate_checkpoints.assignments import moves
+from ftplan.planners.allocate_checkpoints.algorithms.maintenance import LEAST_TIME_SHARE, MaintenanceReport
+from ftplan.planners.allocate_checkpoints.body import moves
 from ftplan.planners.allocate_checkpoints.holdout import FIRST_SHARE, SPLITS, Holdout, Judgement, judge
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective, objective_value
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import require, seen_and_unseen, stated_objective, with_current
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, CheckpointProblem, build
-from ftplan.planners.allocate_checkpoints.summary import summary
-from ftplan.planners.allocate_checkpoints.usable_gain import even_figures, no_gain, nothing_to_count
+from ftplan.planners.allocate_checkpoints.summary import even_figures, no_gain, nothing_to_count, summary
 from ftplan.planners.budget import Budget, now, stopped
 from ftplan.planners.result import Result
 from ftplan.version import __version__
@@ -106,7 +105,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
         figures["holdout"] = judged.summary
     if report is not None:
         allowance = upkeep.move_limits(options)
-        figures["upkeep"] = upkeep.upkeep_summary(report, allowance, transfers, asked.objective.sign)
+        figures["upkeep"] = upkeep.maintenance_summary(report, allowance, transfers, asked.objective.sign)
     return Plan(
         kind=ALLOCATE_CHECKPOINTS.name,
         algorithm=planner.name,
@@ -195,13 +194,15 @@ def _settings(options: CheckpointAllocationOptions, objective: CheckpointObjecti
     )
 
 
-def _searched(asked: _Question) -> tuple[Result[Allocation], UpkeepReport | None]:
+def _searched(asked: _Question) -> tuple[Result[Allocation], MaintenanceReport | None]:
     """Return the planner's answer, or what upkeep makes of what is in place and of that answer."""
     settings, started = asked.settings, time.perf_counter()
     if asked.unseen is not None:
         settings = replace(settings, time_limit_s=FIRST_SHARE * settings.time_limit_s)
     if asked.options.upkeep:
-        settings = replace(settings, time_limit_s=min(settings.time_limit_s, (1.0 - LEAST_SHARE) * asked.budget.left_s))
+        settings = replace(
+            settings, time_limit_s=min(settings.time_limit_s, (1.0 - LEAST_TIME_SHARE) * asked.budget.left_s)
+        )
     result: Result[Allocation] = registry.load(asked.planner)(asked.problem, settings)
     seconds = time.perf_counter() - started
     shape = f"{len(asked.problem.operators)} key groups x {len(asked.problem.nodes)} nodes"
@@ -209,7 +210,9 @@ def _searched(asked: _Question) -> tuple[Result[Allocation], UpkeepReport | None
     if not asked.options.upkeep:
         return result, None
     allowance = upkeep.move_limits(asked.options)
-    return upkeep.keep_up(result, allowance, asked.cluster, asked.topology, asked.series, asked.settings, asked.budget)
+    return upkeep.maintain_current(
+        result, allowance, asked.cluster, asked.topology, asked.series, asked.settings, asked.budget
+    )
 
 
 def _objective(asked: _Question, result: Result[Allocation]) -> Objective:
@@ -250,7 +253,7 @@ def _warnings(problem: Problem, asked: _Question, result: Result[Allocation]) ->
 
 
 def _on_unseen_time(
-    asked: _Question, answer: Allocation | None, report: UpkeepReport | None
+    asked: _Question, answer: Allocation | None, report: MaintenanceReport | None
 ) -> tuple[Judgement | None, tuple[Warn, ...]]:
     """Judge a plan on the windows that it has not seen, if there are any; also return warnings of planning again."""
     if answer is None or asked.unseen is None:

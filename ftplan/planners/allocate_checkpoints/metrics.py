@@ -1,4 +1,4 @@
-"""The figures of a checkpoint allocation, as a whole and by operator, beside those of a random plan."""
+"""The figures of a checkpoint allocation, as a whole and by operator, compared with a random plan."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 from ftplan.model.cluster import Cluster
 from ftplan.model.measures.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.planners.allocate_checkpoints.checkpoint_balance import checkpoint_balance
-from ftplan.planners.allocate_checkpoints.checkpoint_use import overloaded_windows
+from ftplan.planners.allocate_checkpoints.copy_measures import checkpoint_balance, overloaded_windows
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective, copy_values
 
 

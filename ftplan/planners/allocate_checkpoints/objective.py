@@ -22,7 +22,7 @@ from ftplan.model.measures.planned_copies import PlannedCopies, planned_copies
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.allocate_checkpoints.checkpoint_use import usable_at_random, usable_copies, usable_windows
+from ftplan.planners.allocate_checkpoints.copy_measures import usable_at_random, usable_copies, usable_windows
 
 ObjectiveName = Literal["correlation", "node-correlation", "usable"]
 OBJECTIVES: tuple[ObjectiveName, ...] = get_args(ObjectiveName)

@@ -15,9 +15,8 @@ from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import BoolArray, FloatArray, IntArray, Operator, Topology
 from ftplan.model.units import MB
-from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
-from ftplan.planners.allocate_checkpoints.algorithms.rules.memory import require_memory
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem, require_memory
 from ftplan.planners.allocate_checkpoints.objective import objective_costs
 from ftplan.planners.allocate_checkpoints.rules import fair_shares
 

@@ -14,8 +14,8 @@ from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.planners.allocate_checkpoints.assignments import require_known_nodes, stated_assignments
-from ftplan.planners.allocate_checkpoints.assisted_migrations import migrations
+from ftplan.planners.allocate_checkpoints.body import require_known_nodes, stated_assignments
+from ftplan.planners.allocate_checkpoints.copy_measures import migrations
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
@@ -41,7 +41,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     failures = [entry.select for entry in failure.fail] + [parse_selector(text) for text in asked.fail]
     for selector in failures:
         check_selector(selector, topology, cluster, [arrival.node for arrival in failure.arrivals])
-    objective = _yardstick(own, measure, asked).resolved(series, cluster)
+    objective = _scoring_objective(own, measure, asked).resolved(series, cluster)
     values: dict[str, float | None] = dict(_scores(assignments, cluster, series, objective))
     losses: Losses = "zone" if own.anti_affinity == "zone" else "node"
     available = availability(assignments, cluster, series, losses)
@@ -63,7 +63,7 @@ def _bounded(available: Mapping[str, Any]) -> list[Warn]:
     return [Warn("LOSS_PROBABILITY_BOUNDED", text)]
 
 
-def _yardstick(own: CheckpointAllocationOptions, measure: str, asked: Asked) -> CheckpointObjective:
+def _scoring_objective(own: CheckpointAllocationOptions, measure: str, asked: Asked) -> CheckpointObjective:
     """Return the plain correlation with the capacity that is asked for, else the plan's if it is in the same unit."""
     planned = own.capacity_per_core if measure == own.load else None
     return CheckpointObjective(

@@ -15,7 +15,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.violation import Breach
 from ftplan.planners.assessments import Explanation
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.from_plan import asked_of, numbered_rounds
+from ftplan.planners.drain_schedule.from_plan import numbered_rounds, question_of
 from ftplan.planners.drain_schedule.judge import CODES
 from ftplan.planners.drain_schedule.metrics import effect
 from ftplan.planners.drain_schedule.packing import pack
@@ -57,7 +57,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     FtplanError
         If the selector is of another kind or names what is not there.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     schedule = _Schedule(prepared, numbered_rounds(plan, prepared.cluster))
     if what.kind == "node":
         return _node(what, schedule)

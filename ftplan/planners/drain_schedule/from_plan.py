@@ -15,7 +15,7 @@ from ftplan.planners.drain_schedule.prepare import PreparedDrain, prepare
 from ftplan.planners.drain_schedule.problem import DrainProblem, Move
 
 
-def asked_of(plan: Plan, problem: Problem, strict: bool = False) -> PreparedDrain:
+def question_of(plan: Plan, problem: Problem, strict: bool = False) -> PreparedDrain:
     """Return the question that a plan answers on some inputs.
 
     A plan made by hand, without options, restarts the nodes that it lists, and moves tasks if any round does.

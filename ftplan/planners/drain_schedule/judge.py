@@ -10,8 +10,8 @@ from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import Violation
-from ftplan.planners.drain_schedule.body_writer import stated, summary
-from ftplan.planners.drain_schedule.from_plan import asked_of, numbered_moves, numbered_rounds, rounds_of
+from ftplan.planners.drain_schedule.body import round_statement, summary
+from ftplan.planners.drain_schedule.from_plan import numbered_moves, numbered_rounds, question_of, rounds_of
 from ftplan.planners.drain_schedule.metrics import Rounds, effect
 from ftplan.planners.drain_schedule.prepare import PreparedDrain
 from ftplan.planners.drain_schedule.problem import DrainProblem, Move
@@ -76,9 +76,9 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
     FtplanError
         If an input is missing, or the plan's options are not what they should be.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     drain = prepared.problem
-    ruled = asked_of(plan, problem, strict=True).problem if strict else drain
+    ruled = question_of(plan, problem, strict=True).problem if strict else drain
     held = held_to(plan, RULES, rules(ruled), strict)
     broken = list(_unknown(plan, prepared))
     if broken:  # where the plan names what does not exist, nothing else means anything
@@ -100,7 +100,7 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    broken, left = judge_summary(plan, {**summary(asked_of(plan, problem).problem, None), "random": None})
+    broken, left = judge_summary(plan, {**summary(question_of(plan, problem).problem, None), "random": None})
     return Judged(broken, (), left)
 
 
@@ -178,7 +178,7 @@ def _statements(plan: Plan, drain: DrainProblem, rounds: Rounds) -> Iterator[Vio
         where = f"rounds[{k}]"
         if item.get("round") not in (None, k):
             yield Violation("WRONG_ROUND", f"round {k} says that it is round {item['round']}", where)
-        true = stated(drain, nodes, effect(drain, nodes))
+        true = round_statement(drain, nodes, effect(drain, nodes))
         for name, code in _STATED.items():
             if item.get(name) is None:
                 continue

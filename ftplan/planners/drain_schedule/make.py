@@ -18,15 +18,14 @@ from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.deployed import recorded
-from ftplan.planners.drain_schedule.algorithms.options import DrainOptions
-from ftplan.planners.drain_schedule.algorithms.random_order import random_rounds
-from ftplan.planners.drain_schedule.algorithms.together import most_together
-from ftplan.planners.drain_schedule.body_writer import body, summary
+from ftplan.planners.drain_schedule.algorithms.first_fit import random_rounds
+from ftplan.planners.drain_schedule.algorithms.largest_set import largest_set
+from ftplan.planners.drain_schedule.body import body, summary
 from ftplan.planners.drain_schedule.metrics import effect, figures, one_by_one, zone_by_zone
 from ftplan.planners.drain_schedule.options import DrainScheduleOptions
 from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.prepare import PreparedDrain, prepare
-from ftplan.planners.drain_schedule.problem import Drain, DrainProblem
+from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem
 from ftplan.planners.drain_schedule.rules import rules
 from ftplan.planners.result import Result
 from ftplan.version import __version__
@@ -137,7 +136,7 @@ def _ok_to_stop(
     """Return the most nodes that may stop together now, up to the limit on them, and a proven bound of how many."""
     limit_s = min(command.left_s, STOPPING * command.time_limit_s)
     settings = DrainOptions(options.seed, limit_s, options.iterations, options.partial)
-    together = most_together(prepared.problem, answer, settings)
+    together = largest_set(prepared.problem, answer, settings)
     warnings: tuple[Warn, ...] = ()
     if together.cut and len(together.nodes) < together.bound:
         text = f"the search for the most nodes that may stop now ended after {limit_s:.3g} s: another run may differ"

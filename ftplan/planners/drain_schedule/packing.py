@@ -17,10 +17,10 @@ from ftplan.planners.interrupts import solve_sat
 #: Deterministic seconds of CP-SAT for one round.
 SOLVER_SECONDS = 2.0
 #: Units in which CP-SAT counts the room of all nodes together.
-UNITS = 2.0**40
+ROOM_UNITS = 2.0**40
 
 
-class Packing(NamedTuple):
+class TaskPacking(NamedTuple):
     """The moves of a round; without any, whether it is proven that there are none."""
 
     moves: tuple[Move, ...] | None
@@ -36,7 +36,7 @@ class _Bins(NamedTuple):
     room: FloatArray  # (2, H) with what rounding may add
 
 
-def pack(problem: DrainProblem, nodes: BoolArray, budget: Budget) -> Packing:
+def pack(problem: DrainProblem, nodes: BoolArray, budget: Budget) -> TaskPacking:
     """Move the tasks of some nodes, (N,), to others for a round.
 
     First- and best-fit decreasing in several orders; where all fail, sums prove that there is no way, or CP-SAT
@@ -44,13 +44,13 @@ def pack(problem: DrainProblem, nodes: BoolArray, budget: Budget) -> Packing:
     """
     bins = _bins(problem, nodes)
     if len(bins.task) == 0:
-        return Packing(())
+        return TaskPacking(())
     if _too_little(bins):
-        return Packing(None)
+        return TaskPacking(None)
     for order in _orders(bins):
         for tightest in (True, False):
             if (hosts := _decreasing(bins, order, tightest)) is not None:
-                return Packing(_moves(bins, hosts))
+                return TaskPacking(_moves(bins, hosts))
     return _by_solver(bins, budget)
 
 
@@ -106,16 +106,16 @@ def _moves(bins: _Bins, hosts: IntArray) -> tuple[Move, ...]:
     return tuple(Move(t, n) for t, n in sorted(zip(bins.task.tolist(), bins.host[hosts].tolist(), strict=True)))
 
 
-def _by_solver(bins: _Bins, budget: Budget) -> Packing:
+def _by_solver(bins: _Bins, budget: Budget) -> TaskPacking:
     """Decide by CP-SAT how many tasks of each size go to each node; sizes rounded down, room up: a relaxation."""
     from ortools.sat.python import cp_model
 
     if budget.over():
-        return Packing(None, proven=False)
+        return TaskPacking(None, proven=False)
     sizes, kind = np.unique(bins.size, axis=1, return_inverse=True)
     count = np.bincount(kind)
     finite = np.where(np.isinf(bins.room), 0.0, np.maximum(bins.room, 0.0)).sum(axis=1)
-    unit = np.maximum(np.maximum(finite, bins.size.sum(axis=1)), TINY) / UNITS
+    unit = np.maximum(np.maximum(finite, bins.size.sum(axis=1)), TINY) / ROOM_UNITS
     small, large = np.floor(sizes / unit[:, None]).astype(np.int64), np.maximum(bins.room, 0.0) / unit[:, None]
     model = cp_model.CpModel()
     number: list[list[Any]] = []
@@ -132,10 +132,10 @@ def _by_solver(bins: _Bins, budget: Budget) -> Packing:
     solver.parameters.max_deterministic_time = SOLVER_SECONDS
     status = solve_sat(model, solver, budget.left_s)
     if status == cp_model.INFEASIBLE:
-        return Packing(None)
+        return TaskPacking(None)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         budget.unfinished()
-        return Packing(None, proven=False)
+        return TaskPacking(None, proven=False)
     hosts = np.empty(len(bins.task), dtype=np.int64)
     for s in range(len(count)):
         times = [solver.value(variable) for variable in number[s]]
@@ -144,5 +144,5 @@ def _by_solver(bins: _Bins, budget: Budget) -> Packing:
     used = np.bincount(hosts, minlength=len(bins.host)) > 0
     over = taken[:, used] - bins.room[:, used] > ROUNDING * np.maximum(1.0, taken[:, used])
     if bool(np.any(over)):
-        return Packing(None, proven=False)  # only by what rounding in the model allowed
-    return Packing(_moves(bins, hosts))
+        return TaskPacking(None, proven=False)  # only by what rounding in the model allowed
+    return TaskPacking(_moves(bins, hosts))

@@ -1,10 +1,12 @@
 """The question of a drain schedule: which nodes must be restarted, and what has to hold while some of them are down.
 
 A *round* restarts its nodes together, and all of them are back before the next round begins: rounds are independent.
+:class:`DrainOptions` is what planners look at beside the problem.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +19,23 @@ from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class DrainOptions:
+    """Options of ``drain-schedule`` that say how to search, named as on the command line.
+
+    ``iterations`` bounds the work deterministically: restarts of the search, rounds of column generation, and a
+    hundredth of a solver's deterministic second each; None leaves only the clock, ``time_limit_s``. With ``partial``
+    nodes that may not restart even alone are left out, and named as unplaced; without it they make the problem
+    infeasible. ``ends`` is when the command has to end, see :class:`ftplan.planners.budget.Budget`.
+    """
+
+    seed: int = 0
+    time_limit_s: float = 60.0
+    iterations: int | None = None
+    partial: bool = False
+    ends: float = math.inf
 
 
 @dataclass(frozen=True, eq=False)

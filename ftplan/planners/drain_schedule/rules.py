@@ -98,7 +98,7 @@ def conflicts(problem: DrainProblem) -> BoolArray:
     return apart
 
 
-def kept_fidelity(problem: DrainProblem, value: float) -> bool:
+def keeps_fidelity(problem: DrainProblem, value: float) -> bool:
     """Return whether an output fidelity keeps the limit, up to a rounding error."""
     return problem.limits.min_fidelity is None or value >= problem.limits.min_fidelity - ROUNDING
 
@@ -163,7 +163,7 @@ def _output(problem: DrainProblem, nodes: BoolArray) -> Iterator[Breach]:
             yield Breach(PRIORITY, limits.keep_priority, high, needed, f"query:{operator}/{index}", text)
     if limits.min_fidelity is not None:
         value = fidelity(problem, nodes)
-        if not kept_fidelity(problem, value):
+        if not keeps_fidelity(problem, value):
             text = f"output fidelity would fall to {value:.6g}, below {limits.min_fidelity:g}"
             yield Breach(FIDELITY, limits.min_fidelity, value, value, None, text)
 

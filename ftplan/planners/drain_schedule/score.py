@@ -12,7 +12,7 @@ from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.drain_schedule.from_plan import asked_of, numbered_moves, numbered_rounds
+from ftplan.planners.drain_schedule.from_plan import numbered_moves, numbered_rounds, question_of
 from ftplan.planners.drain_schedule.metrics import effect, figures
 from ftplan.planners.drain_schedule.prepare import PreparedDrain
 from ftplan.planners.drain_schedule.problem import DrainProblem, Move
@@ -28,7 +28,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     FtplanError
         If an input is missing, or the plan names a task or node that is not there.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     drain = prepared.problem
     rounds, moves = numbered_rounds(plan, prepared.cluster), numbered_moves(plan, drain, prepared.cluster)
     failure = with_scenario_fails(problem).failure

@@ -12,9 +12,9 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Explanation
-from ftplan.planners.peer_ring.cuts_instead import PlannedRing, columns_of, cut_rows, shown, verdict
-from ftplan.planners.peer_ring.explain_nodes import explain_node, explain_zone, share, state_of, usual
-from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
+from ftplan.planners.peer_ring.alternative_tokens import PlannedRing, alternative_rows, columns_of, shown, verdict
+from ftplan.planners.peer_ring.explain_nodes import explain_node, explain_zone, one_token_each, share, state_of
+from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.moves import held_at
 from ftplan.planners.peer_ring.prepare import PreparedRing
 from ftplan.planners.peer_ring.steps import steps_of
@@ -35,7 +35,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     FtplanError
         If the selector is of another kind or names what is not there.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     question = prepared.problem
     ring = ring_of(plan, question)
     if ring.most_copies < question.replication:
@@ -110,21 +110,21 @@ def _holders(planned: PlannedRing, held: Sequence[int]) -> Iterator[dict[str, An
 def _neighbours(planned: PlannedRing, token: int, at: int) -> list[dict[str, Any]]:
     """Return the ring as it is, and with the boundary beside a key group so that the neighbour on that side has it."""
     ring, size = planned.ring, len(planned.problem.position)
-    if not usual(planned) or len(ring.token) < 2:
+    if not one_token_each(planned) or len(ring.token) < 2:
         return []
     begins = np.searchsorted(planned.problem.position, ring.token)
     after = (token + 1) % len(ring.token)
     rows = []
     if (at + 1) % size != begins[after]:  # its owner keeps what is above it, the neighbour before has it
-        rows += cut_rows(planned, token, [int(begins[token]), (at + 1) % size])
+        rows += alternative_rows(planned, token, [int(begins[token]), (at + 1) % size])
     if at != begins[token]:  # the next neighbour has it, and all above it
-        rows += cut_rows(planned, after, [at, int(begins[after])])
+        rows += alternative_rows(planned, after, [at, int(begins[after])])
     return rows
 
 
 def _alone(planned: PlannedRing) -> Iterator[str]:
     """Say why no neighbour could have a key group."""
-    if usual(planned):
+    if one_token_each(planned):
         yield "no neighbour can have it: its owner has nothing else, and each node keeps a position"
     else:
         yield "its tokens follow from names and the seed alone: none of them is placed by load"

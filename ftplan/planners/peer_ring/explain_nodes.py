@@ -12,20 +12,27 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.names import Selector
 from ftplan.model.topology import FloatArray
 from ftplan.planners.assessments import Explanation
-from ftplan.planners.peer_ring.cuts_instead import PlannedRing, columns_of, cut_rows, places_of, shown, verdict
+from ftplan.planners.peer_ring.alternative_tokens import (
+    PlannedRing,
+    alternative_rows,
+    columns_of,
+    places_of,
+    shown,
+    verdict,
+)
 from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.survival.copysets import lost
+from ftplan.planners.peer_ring.survival.copysets import lost_state
 from ftplan.planners.peer_ring.takeover.takers import losses
 
 _OF_NODE = ("token", "key groups", "load", "state, bytes", "backups")
 _OF_ZONE = ("node", "key groups", "load over the fair share", "utilisation", "state, bytes", "copies, bytes")
 #: Most tokens of a node that are listed.
-LISTED = 20
+MOST_LISTED_TOKENS = 20
 
 
-def usual(planned: PlannedRing) -> bool:
+def one_token_each(planned: PlannedRing) -> bool:
     """Return whether each node has one token, at a position, so that tokens can be moved one by one."""
     return planned.ring.simple and bool(np.isin(planned.ring.token, planned.problem.position).all())
 
@@ -70,16 +77,16 @@ def explain_node(what: Selector, planned: PlannedRing, cluster: Cluster) -> Expl
     ]
     columns: tuple[str, ...] = ()
     cuts: list[dict[str, Any]] = []
-    if usual(planned) and len(ring.token) > 1:
+    if one_token_each(planned) and len(ring.token) > 1:
         number = planned.number_of(node)
-        columns, cuts = columns_of(problem), cut_rows(planned, number, places_of(planned, number))
+        columns, cuts = columns_of(problem), alternative_rows(planned, number, places_of(planned, number))
         notes += verdict(planned, cuts) if len(cuts) > 1 else ["its token has no other place between its neighbours"]
     elif not ring.simple:
         notes.append("its tokens follow from its name and the seed alone: none of them is placed by load")
-    if len(rows) > LISTED:
-        notes.append(f"{len(rows) - LISTED:,} more tokens are not listed")
+    if len(rows) > MOST_LISTED_TOKENS:
+        notes.append(f"{len(rows) - MOST_LISTED_TOKENS:,} more tokens are not listed")
     return Explanation(
-        str(what), title, _OF_NODE, tuple(rows[:LISTED]), tuple(notes), (), columns, shown(problem, cuts)
+        str(what), title, _OF_NODE, tuple(rows[:MOST_LISTED_TOKENS]), tuple(notes), (), columns, shown(problem, cuts)
     )
 
 
@@ -90,7 +97,7 @@ def _tokens(planned: PlannedRing, node: int) -> list[dict[str, Any]]:
     state = problem.arcs(ring, problem.state)
     groups = np.bincount(ring.owner(problem.position)[problem.atom], minlength=len(ring.token))
     mine = np.flatnonzero(ring.node == node).tolist()
-    if len(mine) > LISTED:
+    if len(mine) > MOST_LISTED_TOKENS:
         mine.sort(key=lambda token: (-float(load[token]), token))
     return [
         dict(
@@ -183,7 +190,7 @@ def explain_zone(what: Selector, planned: PlannedRing, cluster: Cluster) -> Expl
         )
         rows.append(dict(zip(_OF_ZONE, values, strict=True)))
     together = int((inside[held].sum(axis=1) > 1).sum())
-    gone = lost(problem, ring, inside)
+    gone = lost_state(problem, ring, inside)
     size = f", {gone.state:,.0f} bytes" if problem.state_known else ""
     count = int(gone.key_groups.sum())
     notes = [

@@ -8,14 +8,14 @@ from typing import Any
 
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.peer_ring.current import ring_of_entries
+from ftplan.planners.peer_ring.inputs.current import ring_of_entries
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 
 
-def asked_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRing:
+def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRing:
     """Return the question that a plan answers on some inputs; *instead* are options that replace its own.
 
     The ring of a plan made by hand, without options, is of the nodes that it lists, with as many backups as it states.

@@ -21,11 +21,9 @@ from ftplan.planners.judging import (
     judge_summary,
     unknown_objective,
 )
-from ftplan.planners.peer_ring.derived import failure_of, whole_body
-from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
-from ftplan.planners.peer_ring.judge_body import judge_body
-from ftplan.planners.peer_ring.judge_levels import judge_levels
-from ftplan.planners.peer_ring.judge_tokens import judge_nodes, judge_steps, wrong_tokens
+from ftplan.planners.peer_ring.body import whole_body
+from ftplan.planners.peer_ring.from_plan import question_of, ring_of
+from ftplan.planners.peer_ring.judge_body import judge_body, judge_levels, judge_nodes, judge_steps, wrong_tokens
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.prepare import PreparedRing, capacity_per_core
 from ftplan.planners.peer_ring.problem import RingProblem
@@ -42,11 +40,11 @@ from ftplan.planners.peer_ring.rules import (
     TOGETHER,
     TOKENS,
     ZONES_APART,
-    asked_rules,
     broken,
+    requested_rules,
 )
 from ftplan.planners.peer_ring.steps import steps_of
-from ftplan.planners.peer_ring.summary import figures_in_place, question_summary, summary
+from ftplan.planners.peer_ring.summary import failure_of, figures_in_place, question_summary, summary
 
 OBJECTIVE = "largest-load"
 #: The code of each broken rule.
@@ -81,9 +79,9 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     FtplanError
         If an input is missing, or the plan's options are not what they should be.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     question = prepared.problem
-    held = held_to(plan, RULES, asked_rules(question), strict)
+    held = held_to(plan, RULES, requested_rules(question), strict)
     wrong = list(wrong_tokens(plan, question))
     if wrong:  # where the plan names what does not exist, or a token twice, nothing else means anything
         return Judged(wrong, held)
@@ -113,7 +111,7 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     question = prepared.problem
     differing, left = judge_summary(plan, question_summary(question, figures_in_place(question)))
     return Judged([*differing, *judge_options(plan, _derived(plan, prepared))], (), left)

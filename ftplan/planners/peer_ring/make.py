@@ -16,17 +16,18 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget, SearchOptions, of_command
 from ftplan.planners.deployed import recorded
 from ftplan.planners.peer_ring.algorithms.baselines import baselines
-from ftplan.planners.peer_ring.algorithms.moves.front import front
-from ftplan.planners.peer_ring.derived import failure_of, whole_body
+from ftplan.planners.peer_ring.algorithms.moves.from_current import front
+from ftplan.planners.peer_ring.body import whole_body
 from ftplan.planners.peer_ring.metrics import overloaded
 from ftplan.planners.peer_ring.moves import with_all_copies, worth_moved
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem
-from ftplan.planners.peer_ring.rules import asked_rules, rules
+from ftplan.planners.peer_ring.rules import requested_rules, rules
 from ftplan.planners.peer_ring.summary import (
     LEVELS,
     all_proven,
+    failure_of,
     figures_in_place,
     level_values,
     question_summary,
@@ -90,7 +91,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
 
 def _rules(problem: RingProblem, answer: RingAnswer | None) -> tuple[str, ...]:
     if answer is None:
-        return asked_rules(problem)
+        return requested_rules(problem)
     return rules(problem, answer.ring, worth_moved(problem, answer.steps))
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.peer_ring.problem import Event, RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import Event, RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 
 
@@ -90,7 +90,7 @@ def moved_bytes(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray
     return float((count * _sums(problem.state, first))[kept].sum())
 
 
-def worth_moved(problem: RingProblem, steps: Iterable[Step]) -> float:
+def worth_moved(problem: RingProblem, steps: Iterable[RingStep]) -> float:
     """Return what all steps move, transfers and copies, as :attr:`RingProblem.worth` counts it.
 
     What puts the first tokens on an empty ring moves nothing.
@@ -109,7 +109,7 @@ def with_all_copies(problem: RingProblem, answer: RingAnswer) -> RingAnswer:
     if problem.copies_in_place is None or problem.keep or answer.steps:
         return answer
     ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
-    return replace(answer, steps=(Step("balance" if problem.rebalance else "re-plan", ring),), ring=ring)
+    return replace(answer, steps=(RingStep("balance" if problem.rebalance else "re-plan", ring),), ring=ring)
 
 
 def replayed_share_s(problem: RingProblem, event: Event) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.changes import balanced, clockwise, positions_of_arcs
-from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.problem import RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
 
 #: A neighbour helps; nobody can: a new node has to; those asked still wait after a move; nothing to give but all of it.
@@ -64,12 +64,12 @@ class Request(NamedTuple):
         return tuple(zip(chain[-2::-1], chain[:0:-1], strict=True)) if self.rings else ()
 
 
-def overloaded(queue_s: FloatArray, utilisation: FloatArray, thresholds: Thresholds) -> BoolArray:
+def overloaded(queue_s: FloatArray, utilisation: FloatArray, thresholds: RingThresholds) -> BoolArray:
     """Return which nodes have too long a queue and too high a utilisation, both."""
     return np.asarray((queue_s >= thresholds.queue_high_s) & (utilisation >= thresholds.cpu_high))
 
 
-def may_accept(queue_s: FloatArray, utilisation: FloatArray, thresholds: Thresholds) -> BoolArray:
+def may_accept(queue_s: FloatArray, utilisation: FloatArray, thresholds: RingThresholds) -> BoolArray:
     """Return which nodes have a short queue and a low utilisation, both."""
     return np.asarray((queue_s <= thresholds.queue_low_s) & (utilisation <= thresholds.cpu_low))
 
@@ -130,7 +130,7 @@ def negotiated(
     position: FloatArray,
     queue_s: FloatArray,
     utilisation: FloatArray,
-    thresholds: Thresholds,
+    thresholds: RingThresholds,
     watch: Watch,
 ) -> tuple[list[Request], Ring, Watch]:
     """Return all requests of one window, the ring after them, and the watch for the next one.

@@ -14,17 +14,14 @@ from ftplan.model.measures.node_load import capacity_of, default_capacity
 from ftplan.model.plan import InputFile
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray, Topology
-from ftplan.planners.peer_ring.current import RingInPlace, ring_in_place
-from ftplan.planners.peer_ring.deployed import standing
-from ftplan.planners.peer_ring.failing import failing_nodes
-from ftplan.planners.peer_ring.loads import RingLoads, ring_loads
-from ftplan.planners.peer_ring.members import Members, asked_members, check_options, check_replication
+from ftplan.planners.peer_ring.inputs.current import RingInPlace, deployment_warnings, ring_in_place
+from ftplan.planners.peer_ring.inputs.failures import FailureProbabilities, failing_nodes
+from ftplan.planners.peer_ring.inputs.loads import RingLoads, measured_queues, ring_loads
+from ftplan.planners.peer_ring.inputs.members import Members, check_options, check_replication, requested_members
+from ftplan.planners.peer_ring.inputs.setting import NodePower, ring_setting
 from ftplan.planners.peer_ring.options import PeerRingOptions
-from ftplan.planners.peer_ring.problem import RingProblem, Thresholds
-from ftplan.planners.peer_ring.queues import measured_queues
+from ftplan.planners.peer_ring.problem import RingProblem, RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.setting import Power, ring_setting
-from ftplan.planners.peer_ring.survival.failure_probabilities import Chances
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +84,10 @@ def prepare(
     per_core = capacity_per_core(options, loads, cluster, nodes.members, None if here is None else here.ring)
     capacity = cluster.cpu * per_core
     foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
-    power = Power(cluster.cpu, capacity, foreign, nodes.members)
+    power = NodePower(cluster.cpu, capacity, foreign, nodes.members)
     setting, assumed = ring_setting(options, topology, cluster.network, loads, power, given)
     zones = _zones(cluster)
-    series, chances = loads.series, Chances.of(cluster, zones, nodes.members | nodes.tier)
+    series, chances = loads.series, FailureProbabilities.of(cluster, zones, nodes.members | nodes.tier)
     state = np.nan_to_num(loads.state)
     built = RingProblem(  # the function is long because the problem has many fields
         nodes=ids,
@@ -137,7 +134,7 @@ def prepare(
                 *loads.warnings,
                 *assumed,
                 *said,
-                *standing(nodes, fails, cluster, here, keep),
+                *deployment_warnings(nodes, fails, cluster, here, keep),
                 *chances.warnings,
             ))
         ),
@@ -165,7 +162,7 @@ def _members(
     options: PeerRingOptions, cluster: Cluster, here: RingInPlace | None, listed: Sequence[str] | None, keep: bool
 ) -> Members:
     """Return who is on the ring; the tier of a ring that stays is that which it has."""
-    nodes = asked_members(options, cluster, None if here is None else here.ring)
+    nodes = requested_members(options, cluster, None if here is None else here.ring)
     if keep and here is not None and here.ring.tier is not None:
         tier = np.zeros(len(cluster.nodes), dtype=np.bool_)
         tier[here.ring.tier] = True
@@ -219,9 +216,9 @@ def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None) -> int 
     return None if kept == options.replication else kept
 
 
-def _thresholds(options: PeerRingOptions) -> Thresholds:
+def _thresholds(options: PeerRingOptions) -> RingThresholds:
     """Return when nodes ask and give; who asks for help gives none, whatever the limits are."""
-    return Thresholds(
+    return RingThresholds(
         options.queue_high_s,
         min(options.queue_low_s, options.queue_high_s),
         options.overload,

@@ -21,7 +21,7 @@ Event = Literal["re-plan", "balance", "scale-out", "scale-in", "failure"]
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class RingThresholds:
     """When a node asks for help and when it may give some ([Kumbhare2015], VI).
 
     A node is overloaded where its queue is at least ``queue_high_s`` and its utilisation at least ``cpu_high``, for
@@ -159,7 +159,7 @@ class RingProblem:
     overload: float
     replication: int
     setting: RingSetting
-    thresholds: Thresholds = Thresholds()
+    thresholds: RingThresholds = RingThresholds()
     windows: FloatArray | None = None
     window_s: float = 1.0
     queue_s: FloatArray | None = None
@@ -223,7 +223,7 @@ class RingProblem:
         return int((zones[:, 1:] == zones[:, :-1]).any(axis=1).sum())
 
 
-class Step(NamedTuple):
+class RingStep(NamedTuple):
     """A change of the ring, and the ring after it."""
 
     event: Event
@@ -250,7 +250,7 @@ class RingAnswer:
         Nodes (by number) that were overloaded while no other could accept: they need another node to join.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[RingStep, ...]
     ring: Ring
     violations_bound: int | None = None
     bytes_bound: float | None = None

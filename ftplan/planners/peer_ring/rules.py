@@ -23,7 +23,7 @@ RULES = (REPLICATION, TOKENS, ZONES_APART, ONE_ZONE, CAPACITY, MOST_BYTES, TARGE
 NOWHERE, SEVERAL, TOGETHER = "at no position", "several tokens", "one node twice"
 
 
-def asked_rules(problem: RingProblem) -> tuple[str, ...]:
+def requested_rules(problem: RingProblem) -> tuple[str, ...]:
     """Return the names of the rules that a question asks for, whatever the ring."""
     given = {
         REPLICATION: True,
@@ -44,10 +44,10 @@ def rules(problem: RingProblem, ring: Ring, moved: float) -> tuple[str, ...]:
     """
     promised = {TOKENS, ZONES_APART, ONE_ZONE} | ({TARGET_LOAD} if problem.target_load is not None else set())
     if _too_few(problem, ring):  # then there are no holders, of which nothing can be promised
-        return asked_rules(problem)
+        return requested_rules(problem)
     checks = _checks(problem, ring, moved)
     kept = {rule for rule in promised if next(checks[rule], None) is None}
-    return tuple(rule for rule in RULES if rule in kept or rule in asked_rules(problem))
+    return tuple(rule for rule in RULES if rule in kept or rule in requested_rules(problem))
 
 
 def broken(problem: RingProblem, ring: Ring, moved: float, held: Collection[str] = RULES) -> list[Breach]:
@@ -164,11 +164,11 @@ def _target(problem: RingProblem, ring: Ring) -> Iterator[Breach]:
 
 def _order(problem: RingProblem, ring: Ring) -> Iterator[Breach]:
     """Clockwise, the nodes follow each other as on the ring in place."""
-    if problem.rebalance and problem.current is not None and not turned(problem.current.node, ring.node):
+    if problem.rebalance and problem.current is not None and not same_circle(problem.current.node, ring.node):
         yield Breach(ORDER, None, None, None, None, "nodes do not follow each other as on the ring in place")
 
 
-def turned(one: IntArray, other: IntArray) -> bool:
+def same_circle(one: IntArray, other: IntArray) -> bool:
     """Return whether two circular sequences, (T,), are the same but for where they begin."""
     if len(one) != len(other):
         return False

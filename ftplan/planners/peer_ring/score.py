@@ -8,13 +8,13 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.peer_ring.derived import failure_figures, failure_of
-from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
+from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import steps_of
+from ftplan.planners.peer_ring.summary import failure_figures, failure_of
 from ftplan.planners.peer_ring.survival.tolerance import tolerance
 from ftplan.planners.peer_ring.takeover.estimates import estimates
 from ftplan.planners.scenarios import with_scenario_fails
@@ -37,7 +37,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     given = (("capacity_per_core", asked.capacity_per_core), ("overload", asked.overload))
     instead |= {name: value for name, value in given if value is not None}
     problem = with_scenario_fails(problem)
-    prepared = asked_of(plan, problem, **instead)
+    prepared = question_of(plan, problem, **instead)
     question = prepared.problem
     ring = ring_of(plan, question)
     if ring.most_copies < question.replication:

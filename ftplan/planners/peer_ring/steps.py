@@ -10,14 +10,14 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.planners.peer_ring.moves import CopyMove, RingMove, ring_moves
-from ftplan.planners.peer_ring.problem import Event, RingProblem, Step
+from ftplan.planners.peer_ring.problem import Event, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring, read_tokens, written_token
 
 #: A token of a ring, its node, and the node of the last copy of its arc (-1 without tiered copies).
 _Token = tuple[float, int, int]
 
 
-class Moved(NamedTuple):
+class StepMoves(NamedTuple):
     """What a step moves, by its number."""
 
     step: int
@@ -34,7 +34,7 @@ def event_of(problem: RingProblem) -> Event:
     return "balance" if problem.rebalance else "re-plan"
 
 
-def steps_listed(problem: RingProblem, steps: Sequence[Step]) -> list[dict[str, Any]]:
+def steps_listed(problem: RingProblem, steps: Sequence[RingStep]) -> list[dict[str, Any]]:
     """Return the steps as a plan lists them, from the ring in place; without one the ring itself says all.
 
     Cost O(steps x tokens).
@@ -87,7 +87,7 @@ def _by_node(tokens: set[_Token]) -> dict[int, list[_Token]]:
     return found
 
 
-def steps_of(stated: Sequence[Mapping[str, Any]] | None, problem: RingProblem, ring: Ring) -> tuple[Step, ...]:
+def steps_of(stated: Sequence[Mapping[str, Any]] | None, problem: RingProblem, ring: Ring) -> tuple[RingStep, ...]:
     """Return the steps that a plan lists, with the ring after each; without a list, one to its *ring* in the end.
 
     Raises
@@ -97,10 +97,10 @@ def steps_of(stated: Sequence[Mapping[str, Any]] | None, problem: RingProblem, r
     """
     if stated is None or problem.current is None:
         same = problem.current is not None and same_ring(problem.current, ring)
-        return () if same and problem.copies_in_place is None else (Step(event_of(problem), ring),)
+        return () if same and problem.copies_in_place is None else (RingStep(event_of(problem), ring),)
     number = {name: k for k, name in enumerate(problem.nodes)}
     tokens = {token: (node, tier) for token, node, tier in _tokens(problem.current)}
-    steps = list[Step]()
+    steps = list[RingStep]()
     for place, step in enumerate(stated):
         entries = [(_placed(item, place, number, problem), item) for item in step["tokens"]]
         for (before, _, node, _), item in entries:
@@ -113,7 +113,7 @@ def steps_of(stated: Sequence[Mapping[str, Any]] | None, problem: RingProblem, r
                 tokens[after] = (node, tier)
         if not tokens:
             raise FtplanError(f"steps[{place}]: no token is left")
-        steps.append(Step(step["event"], _ring(tokens)))
+        steps.append(RingStep(step["event"], _ring(tokens)))
     return tuple(steps)
 
 
@@ -151,10 +151,10 @@ def _written(ring: Ring) -> list[_Token]:
     return [(written_token(token), node, tier) for token, node, tier in _tokens(ring)]
 
 
-def moved_by(problem: RingProblem, steps: Sequence[Step]) -> Iterator[Moved]:
+def moved_by(problem: RingProblem, steps: Sequence[RingStep]) -> Iterator[StepMoves]:
     """Yield what each step moves, from the ring in place; what puts the first tokens on an empty ring moves nothing."""
     before = problem.current
     for number, step in enumerate(steps):
         if before is not None:
-            yield Moved(number, *ring_moves(problem, before, step.ring, step.event))
+            yield StepMoves(number, *ring_moves(problem, before, step.ring, step.event))
         before = step.ring

@@ -1,19 +1,73 @@
-"""What a ring is worth beside others, what is proven of it, and what it costs to get there."""
+"""What a ring is worth compared with others, what is proven of it, and what it costs to get there.
+
+Also what the failure that is asked for does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from ftplan.model.plan import finite
 from ftplan.model.tolerances import NOISE, ROUNDING
-from ftplan.planners.peer_ring.derived import failing, failure_figures
-from ftplan.planners.peer_ring.metrics import ledgers, node_figures, ring_figures
+from ftplan.planners.peer_ring.metrics import ledgers, node_figures, overloaded, ring_figures, utilisations
 from ftplan.planners.peer_ring.moves import worth_moved
-from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import moved_by
 from ftplan.planners.peer_ring.survival.survival import survival
-from ftplan.planners.peer_ring.takeover.takeover import TakeOver
+from ftplan.planners.peer_ring.takeover.takeover import TakeOver, take_over
+
+
+def failure_of(problem: RingProblem, ring: Ring) -> TakeOver | None:
+    """Return what the failure that is asked for does to a ring, None where nothing fails."""
+    return take_over(problem, ring) if problem.fails.any() else None
+
+
+def failed_nodes(problem: RingProblem, ring: Ring) -> list[str]:
+    """Return the nodes that fail and own or hold something, in natural order: of the ring, and of its tier."""
+    here = problem.tier.copy()
+    here[ring.nodes] = True
+    if ring.tier is not None:
+        here[ring.tier] = True
+    return [problem.nodes[node] for node in np.flatnonzero(problem.fails & here).tolist()]
+
+
+def failure_figures(problem: RingProblem, ring: Ring, failure: TakeOver | None) -> dict[str, Any]:
+    """Return what a failure costs in all; times are None where that is never, bytes where they are unknown.
+
+    The longest of the times counts, since runs of dead nodes recover side by side. Where no node is left, no time
+    tells when anything runs again.
+    """
+    after = ring if failure is None else failure.after
+    rows = [] if failure is None else failure.takeovers
+    lost = [] if failure is None else failure.lost
+    nowhere = after is None
+    taken = [row for row in rows if row["run"]]
+    return {
+        "lost_groups": len(lost),
+        "lost_bytes": sum(row["state_bytes"] for row in lost) if problem.state_known else None,
+        "rereplicate_bytes": _total(rows, "restore_bytes") if problem.state_known else None,
+        "ready_s": None if nowhere else _longest(taken, "ready_s"),
+        "caught_up_s": None if nowhere else _longest(taken, "caught_up_s"),
+        "highest_utilisation": None
+        if after is None
+        else finite(float(utilisations(problem, after)[after.nodes].max())),
+        "overloaded_nodes": 0 if after is None else len(overloaded(problem, after)),
+    }
+
+
+def _total(rows: Sequence[Mapping[str, Any]], name: str) -> float:
+    return float(sum(row[name] for row in rows))
+
+
+def _longest(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    """Return the longest time, 0 without any, None where one is never."""
+    times = [row[name] for row in rows]
+    return None if None in times else float(max(times, default=0.0))
+
 
 #: What is optimised, the first first.
 LEVELS = ("zone_violations", "largest_load", "bytes")
@@ -33,7 +87,7 @@ def question_summary(problem: RingProblem, before: dict[str, Any] | None) -> dic
 def summary(
     problem: RingProblem,
     ring: Ring,
-    steps: Sequence[Step],
+    steps: Sequence[RingStep],
     failure: TakeOver | None,
     chance: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
@@ -52,7 +106,7 @@ def summary(
         "ledgers": ledgers(moves, problem.state_known),
         "failure": None
         if failure is None
-        else {"nodes": failing(problem, ring), **failure_figures(problem, ring, failure)},
+        else {"nodes": failed_nodes(problem, ring), **failure_figures(problem, ring, failure)},
     }
 
 
@@ -64,7 +118,7 @@ def figures_in_place(problem: RingProblem) -> dict[str, Any] | None:
     return ring_figures(problem, current, survival(problem, current))
 
 
-def level_values(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dict[str, float | int | None]:
+def level_values(problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> dict[str, float | int | None]:
     """Return what a ring is worth in each level of the objective; bytes are None without a ring in place.
 
     Where no state is known, bytes count key groups.
@@ -76,7 +130,7 @@ def level_values(problem: RingProblem, ring: Ring, steps: Sequence[Step]) -> dic
     }
 
 
-def proven(value: float | None, bound: float | None) -> bool:
+def is_proven(value: float | None, bound: float | None) -> bool:
     """Return whether a value to be least is as low as its bound; there is nothing to prove where it is None."""
     if value is None:
         return True
@@ -86,5 +140,5 @@ def proven(value: float | None, bound: float | None) -> bool:
 def all_proven(problem: RingProblem, values: dict[str, Any], bounds: dict[str, Any]) -> bool:
     """Return whether every level is proven best, a largest load within ``target_load`` being good enough."""
     target, load = problem.target_load, values["largest_load"]
-    enough = target is not None and proven(load, target)
-    return all(proven(values[name], bounds[name]) or (name == "largest_load" and enough) for name in LEVELS)
+    enough = target is not None and is_proven(load, target)
+    return all(is_proven(values[name], bounds[name]) or (name == "largest_load" and enough) for name in LEVELS)

@@ -8,7 +8,7 @@ from typing import Any
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
 from ftplan.planners.peer_ring.figure import OTHERS, lead, nodes, records, tokens
-from ftplan.planners.peer_ring.view_findings import findings, percent
+from ftplan.planners.peer_ring.view_failures import findings, percent
 from ftplan.planners.views import (
     SHOWN,
     capped,

@@ -13,7 +13,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray
 from ftplan.planners.peer_ring.changes import scaled_out, without
 from ftplan.planners.peer_ring.negotiation import Request, Watch, negotiated
-from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.problem import RingThresholds
 from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.membership import Membership
 from ftplan.simulation.ring.setting import Leave
@@ -40,7 +40,7 @@ class Balance:
         for leave in world.setting.leaves:
             after(world.env, leave.at_s, self._leaves(leave), CONTROL)
 
-    def _look(self, thresholds: Thresholds) -> Callable[[], None]:
+    def _look(self, thresholds: RingThresholds) -> Callable[[], None]:
         world = self.world
 
         def look() -> None:
@@ -55,7 +55,7 @@ class Balance:
 
         return look
 
-    def _negotiate(self, share: FloatArray, thresholds: Thresholds) -> None:
+    def _negotiate(self, share: FloatArray, thresholds: RingThresholds) -> None:
         world = self.world
         queue_s = np.array([peer.queue_load / peer.pace.capacity for peer in world.peers])
         requests, _, watch = negotiated(world.ring, world.setting.position, queue_s, share, thresholds, self._watch)

@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.problem import Problem
 from ftplan.planners.named_nodes import named_nodes
-from ftplan.planners.peer_ring.failing import failing_nodes
+from ftplan.planners.peer_ring.inputs.failures import failing_nodes
 from ftplan.planners.peer_ring.prepare import PreparedRing
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.options import RingSimulationOptions

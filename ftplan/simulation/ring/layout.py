@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.peer_ring.members import able
+from ftplan.planners.peer_ring.inputs.members import eligible_nodes
 from ftplan.planners.peer_ring.prepare import PreparedRing
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
@@ -46,7 +46,7 @@ class SimulatedNodes:
         full = [problem.nodes[n] for n in on_ring.tolist() if not capacity[n] > 0.0 or not replayed[n] > 0.0]
         if full:
             raise FtplanError(f"{full[0]}: other work takes all of its capacity: give --capacity-per-core")
-        can = able(prepared.cluster) & (capacity > 0.0) & ~problem.removed & ~problem.tier & ~problem.fails
+        can = eligible_nodes(prepared.cluster) & (capacity > 0.0) & ~problem.removed & ~problem.tier & ~problem.fails
         can[on_ring] = False
         known = can.copy()
         known[on_ring] = True

@@ -16,7 +16,7 @@ from ftplan.model.kinds import PEER_RING
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
+from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
 from ftplan.planners.peer_ring.ring import Ring
@@ -72,7 +72,7 @@ def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> Rin
         ring = _ring(prepared, options)
     else:
         _alone(options)
-        assumed, prepared = (), asked_of(given.plan, problem, **_instead(options))
+        assumed, prepared = (), question_of(given.plan, problem, **_instead(options))
         ring = ring_of(given.plan, prepared.problem)
     if ring.tier is not None:
         raise FtplanError(f"{COMMAND}: tiered copies are not simulated: plan without --tier")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ftplan.model.topology import FloatArray
-from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.problem import RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
 
 
@@ -119,7 +119,7 @@ class RingSetting:
     leaves: tuple[Leave, ...] = ()
     surges: tuple[Surge, ...] = ()
     spares: tuple[int, ...] = ()
-    thresholds: Thresholds | None = None
+    thresholds: RingThresholds | None = None
     window_s: float = 1.0
     mappers: int = 2
     tick_s: float = 0.1

@@ -15,7 +15,7 @@ from ftplan.model.cluster import Cluster, Node
 from ftplan.model.measures import correlation
 from ftplan.model.measures.correlation import expected_random, standardised, strongest_pairs
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.planners.allocate_checkpoints.checkpoint_balance import checkpoint_balance
+from ftplan.planners.allocate_checkpoints.copy_measures import checkpoint_balance
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective, objective_costs, objective_value
 from ftplan.planners.allocate_checkpoints.rules import fair_shares
 

@@ -13,8 +13,7 @@ from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.measures.planned_copies import planned_copies
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.planners.allocate_checkpoints.assisted_migrations import migrations
-from ftplan.planners.allocate_checkpoints.checkpoint_use import usable_at_random, usable_windows
+from ftplan.planners.allocate_checkpoints.copy_measures import migrations, usable_at_random, usable_windows
 from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import (
     OBJECTIVES,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
-from ftplan.planners.allocate_checkpoints.rules import CheckpointRules, violations
+from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
+from ftplan.planners.allocate_checkpoints.violations import violations
 
 FOUR = np.ones(4)
 TOPOLOGY = Topology(

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from ftplan.planners.peer_ring.changes import positions_of_arcs
 from ftplan.planners.peer_ring.negotiation import Watch, fluid_queue, may_accept, negotiated, overloaded, requested
-from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.problem import RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
 
 POSITION = np.arange(32) / 32
 #: Four nodes with a quarter each.
 FOUR = Ring(np.arange(4) / 4, np.arange(4))
 NOBODY, ALL = np.zeros(4, dtype=np.bool_), np.ones(4, dtype=np.bool_)
-LIMITS = Thresholds()
+LIMITS = RingThresholds()
 HIGH, LOW, BETWEEN = (5.0, 1.2), (0.0, 0.3), (0.5, 0.8)
 
 
@@ -29,7 +29,9 @@ def starts(ring: Ring) -> list[float]:
     return [float(32 * ring.token[ring.node == node][0]) for node in range(4)]
 
 
-def window(ring: Ring, states: list[tuple[float, float]], thresholds: Thresholds = LIMITS, watch: Watch | None = None):  # type: ignore[no-untyped-def]
+def window(
+    ring: Ring, states: list[tuple[float, float]], thresholds: RingThresholds = LIMITS, watch: Watch | None = None
+):  # type: ignore[no-untyped-def]
     queue, use = np.array(states).T
     return negotiated(ring, POSITION, queue, use, thresholds, watch or Watch.of(4))
 
@@ -104,7 +106,7 @@ def test_between_the_thresholds_nothing_happens() -> None:
 @pytest.mark.parametrize("hold", [1, 2, 3])
 def test_hold_delays_the_first_and_the_next_request(hold: int) -> None:
     """Asked in window hold - 1; then all who took part wait for as many windows, and begin to count again meanwhile."""
-    limits, ring, watch = Thresholds(hold=hold), FOUR, Watch.of(4)
+    limits, ring, watch = RingThresholds(hold=hold), FOUR, Watch.of(4)
     moved = []
     for index in range(12):
         requests, ring, watch = window(ring, [HIGH, LOW, LOW, LOW], limits, watch)
@@ -114,7 +116,7 @@ def test_hold_delays_the_first_and_the_next_request(hold: int) -> None:
 
 
 def test_one_calm_window_ends_the_count() -> None:
-    limits, watch, moved = Thresholds(hold=2), Watch.of(4), []
+    limits, watch, moved = RingThresholds(hold=2), Watch.of(4), []
     for index, state in enumerate([HIGH, BETWEEN, HIGH, HIGH]):
         requests, _, watch = window(FOUR, [state, LOW, LOW, LOW], limits, watch)
         moved += [index for request in requests if request.rings]

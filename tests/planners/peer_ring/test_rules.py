@@ -20,10 +20,10 @@ from ftplan.planners.peer_ring.rules import (
     TARGET_LOAD,
     TOKENS,
     ZONES_APART,
-    asked_rules,
     broken,
+    requested_rules,
     rules,
-    turned,
+    same_circle,
 )
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_of, ring_problem, with_current
 
@@ -38,7 +38,7 @@ SIX = ring_problem([1.0] * 12, [1.0] * 6, "ababab")
 def test_a_ring_that_keeps_all_promises_them() -> None:
     assert rules(SIX, even_ring(SIX), 0.0) == (REPLICATION, TOKENS, ZONES_APART, ONE_ZONE)
     assert broken(SIX, even_ring(SIX), 0.0) == []
-    assert set(RULES) >= set(asked_rules(SIX)) == {REPLICATION}
+    assert set(RULES) >= set(requested_rules(SIX)) == {REPLICATION}
 
 
 def test_too_few_nodes_are_all_there_is_to_say() -> None:
@@ -100,7 +100,7 @@ def test_a_node_is_overloaded_only_where_it_takes_load() -> None:
 def test_limits_that_were_asked_for() -> None:
     ring = even_ring(SIX)
     asked = replace(with_current(SIX, ring), max_bytes=3.0, target_load=1.1, rebalance=True)
-    assert set(asked_rules(asked)) == {REPLICATION, MOST_BYTES, ORDER}
+    assert set(requested_rules(asked)) == {REPLICATION, MOST_BYTES, ORDER}
     assert set(rules(asked, ring, 3.0)) == {REPLICATION, TOKENS, ZONES_APART, ONE_ZONE, MOST_BYTES, TARGET_LOAD, ORDER}
     uneven = ring_of(SIX, [0, 1, 2, 3, 4, 5], [0, 1, 4, 6, 8, 10])
     assert names(asked, uneven, 4.0) == {MOST_BYTES, TARGET_LOAD}
@@ -113,7 +113,7 @@ def test_circular_sequences_are_the_same_wherever_they_begin() -> None:
     for size in range(5):
         one = np.array([0, 1, 0, 2, 1][:size])
         for start in range(size + 1):
-            assert turned(one, np.roll(one, start))
-    assert not turned(np.array([0, 1, 2]), np.array([0, 2, 1]))
-    assert not turned(np.array([0, 1]), np.array([0, 1, 0, 1]))
-    assert sum(turned(np.array([0, 0, 1]), np.array(other)) for other in combinations([0, 0, 1, 1], 3)) == 2
+            assert same_circle(one, np.roll(one, start))
+    assert not same_circle(np.array([0, 1, 2]), np.array([0, 2, 1]))
+    assert not same_circle(np.array([0, 1]), np.array([0, 1, 0, 1]))
+    assert sum(same_circle(np.array([0, 0, 1]), np.array(other)) for other in combinations([0, 0, 1, 1], 3)) == 2

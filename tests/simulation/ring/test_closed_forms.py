@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ftplan.planners.peer_ring.changes import balanced, scaled_out, without
-from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.problem import RingThresholds
 from ftplan.simulation.ring.run import run_ring
 from ftplan.simulation.ring.setting import Leave, NodeFailure, Surge
 from tests.simulation.ring.cases import BOUND_S, ring
@@ -53,7 +53,9 @@ def test_full_copies_after_a_failure_are_r_plus_one_arcs() -> None:
 def test_load_goes_half_way_to_the_neighbour() -> None:
     """A node whose records quadruple gives its upper half to the next one, which needs no copy first."""
     hot = np.where(np.arange(16) < 4, 5.0, 1.0)
-    setting = ring(4, 16, surges=(Surge(2.0, hot),), thresholds=Thresholds(0.2, 0.1, 0.9, 0.7), until_s=12.0, **EXACT)
+    setting = ring(
+        4, 16, surges=(Surge(2.0, hot),), thresholds=RingThresholds(0.2, 0.1, 0.9, 0.7), until_s=12.0, **EXACT
+    )
     outcome = run_ring(setting)
     first = outcome.changes[0]
     assert (first.event, first.node, first.others) == ("balance", 1, (0,))
@@ -73,7 +75,7 @@ def test_a_spare_joins_when_nobody_can_take_more() -> None:
         12,
         spares=1,
         surges=(Surge(2.0, np.full(12, 5.0)),),
-        thresholds=Thresholds(0.2, 0.1, 0.9, 0.5),
+        thresholds=RingThresholds(0.2, 0.1, 0.9, 0.5),
         until_s=9.0,
         **EXACT,
     )
@@ -106,7 +108,7 @@ def test_a_failure_calls_off_what_is_prepared() -> None:
 
 def test_a_spare_that_has_failed_does_not_join() -> None:
     setting = ring(
-        3, 12, spares=2, surges=(Surge(2.0, np.full(12, 5.0)),), thresholds=Thresholds(0.2, 0.1, 0.9, 0.5),
+        3, 12, spares=2, surges=(Surge(2.0, np.full(12, 5.0)),), thresholds=RingThresholds(0.2, 0.1, 0.9, 0.5),
         failures=(NodeFailure(1.0, (3,)),), until_s=9.0, **EXACT,
     )  # fmt: skip
     joins = [change.node for change in run_ring(setting).changes if change.event == "scale-out"]

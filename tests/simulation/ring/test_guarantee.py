@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.problem import RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.outcome import RingOutcome
@@ -36,7 +36,7 @@ def busy_rings(draw: st.DrawFn) -> RingSetting:
         nodes, ring=Ring(tokens, order), spares=draw(st.integers(0, 1)),
         replication=draw(st.integers(1, min(3, nodes - 1))),
         failures=tuple(failures), leaves=tuple(leaves), surges=(Surge(1.0, hot),),
-        thresholds=draw(st.sampled_from([None, Thresholds(0.2, 0.1, 0.8, 0.7)])),
+        thresholds=draw(st.sampled_from([None, RingThresholds(0.2, 0.1, 0.8, 0.7)])),
         heartbeat_s=draw(st.sampled_from([None, 0.2])), fixed_s=draw(st.sampled_from([0.0, 0.3])),
         checkpoint_s=draw(st.sampled_from([0.0, 0.05])), bandwidth=draw(st.sampled_from([1e9, 2e4])),
         capacity=np.full(7, draw(st.sampled_from([150.0, 400.0])))[: nodes + 1],

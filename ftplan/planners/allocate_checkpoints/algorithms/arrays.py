@@ -1,4 +1,7 @@
-"""The allocation problem as arrays: which unit may have copies where, and what that costs and weighs."""
+"""The allocation problem as arrays: which unit may have copies where, and what that costs and weighs.
+
+Before anything large is made, :func:`require_memory` estimates how much memory planning needs.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,48 @@ from functools import cached_property
 
 import numpy as np
 
+from ftplan.errors import FtplanError
+from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 from ftplan.model.measures.correlation import expected_random
 from ftplan.model.plan import Warn, sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MB
+
+#: Bytes of one pair of key group and node: its cost, and whether it is allowed.
+BYTES_PER_PAIR = 9.0
+#: Bytes of one pair in the neighbourhood search, and the pairs above which it is left out.
+BYTES_PER_SEARCHED_PAIR = 26.0
+MOST_SEARCHED_PAIRS = 50_000_000
+#: Bytes of one load: as it is read, in order of the groups, and standardised.
+BYTES_PER_LOAD = 24.0
+#: Bytes of one key group's candidates, and of everything that does not grow.
+BYTES_PER_GROUP = 2_500.0
+BASE_BYTES = 0.3 * GB
+
+
+def needed_bytes(groups: int, nodes: int, windows: int) -> float:
+    """Return about how many bytes planning takes at its peak, loaded statistics included."""
+    pairs = float(groups) * nodes
+    search = BYTES_PER_SEARCHED_PAIR * pairs if pairs <= MOST_SEARCHED_PAIRS else 0.0
+    return BASE_BYTES + BYTES_PER_LOAD * windows * groups + BYTES_PER_GROUP * groups + BYTES_PER_PAIR * pairs + search
+
+
+def require_memory(groups: int, nodes: int, windows: int) -> None:
+    """Refuse a problem that does not fit into memory.
+
+    Raises
+    ------
+    FtplanError
+        If the estimate is above what is available.
+    """
+    needed, available = needed_bytes(groups, nodes, windows), available_bytes()
+    if needed > available:
+        raise FtplanError(
+            f"planning {groups} key groups on {nodes} nodes over {windows} windows needs about {needed / GB:.1f} GiB "
+            f"and {available / GB:.1f} GiB are available: plan fewer operators at a time, compute the statistics with "
+            f"fewer key groups or longer windows, or set {VARIABLE} to what may be used"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Random checkpoints, the paper's simplest yardstick."""
+"""Random checkpoints, the paper's simplest baseline."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.any_rules import proven_bound
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import proven_bound
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import infeasible
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import too_few_domains
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules

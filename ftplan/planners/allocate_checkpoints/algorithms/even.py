@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.baseline import random_plan, without_zones
 from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest_flow
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import infeasible
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import infeasible_count, too_few_domains
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import most_copies
@@ -39,7 +38,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
         return infeasible(p, rules, blocked, budget)
     most = most_copies(p, even=True)
     rng = np.random.default_rng(options.seed)
-    copies = dealt(p, most, rng)
+    copies = spread_evenly(p, most, rng)
     if copies is None:
         try:
             flow = cheapest_flow(p, rng.random(p.cost.shape), most, budget)
@@ -53,7 +52,7 @@ def even(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
     return random_plan(allocation(p, copies, rules), options, budget)
 
 
-def dealt(problem: CheckpointProblem, most: FloatArray, rng: np.random.Generator) -> IntArray | None:
+def spread_evenly(problem: CheckpointProblem, most: FloatArray, rng: np.random.Generator) -> IntArray | None:
     """Deal shuffled places to the copies and swap conflicts away; None where a conflict finds no partner.
 
     Places beyond the number of copies stay in the deck as partners.

@@ -9,11 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, allocation
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search.best_first import best_first
-from ftplan.planners.allocate_checkpoints.algorithms.search.migration import CurrentAllocation, Migration, MoveLimits
+from ftplan.planners.allocate_checkpoints.algorithms.search.migration import (
+    CopyMigration,
+    CurrentAllocation,
+    MoveLimits,
+)
 from ftplan.planners.allocate_checkpoints.algorithms.search.partial_restoration import (
     least_cost,
     padded,
@@ -24,13 +27,13 @@ from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation i
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 
-#: Share of the time limit that upkeep has after a fresh plan took all of it.
-LEAST_SHARE = 0.2
+#: Share of the time limit that maintenance has after a fresh plan took all of it.
+LEAST_TIME_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class UpkeepReport:
-    """What upkeep did. ``before``, ``after`` and ``fresh`` are costs as planners count them: low is good.
+class MaintenanceReport:
+    """What maintenance did. ``before``, ``after`` and ``fresh`` are costs as planners count them: low is good.
 
     ``restoring`` is how many of the moves were made for broken rules. ``bound_by``: ``best`` (a fresh plan is no
     better), ``threshold``, ``max-moves`` or ``max-bytes``. ``full_restoration`` are the moves and bytes that keeping
@@ -49,8 +52,8 @@ class UpkeepReport:
     still_broken: tuple[str, ...] = ()
 
 
-class _Task(NamedTuple):
-    """What upkeep starts from and aims at: ``target`` is the cost that is good enough."""
+class _MaintenanceTask(NamedTuple):
+    """What maintenance starts from and aims at: ``target`` is the cost that is good enough."""
 
     current: CurrentAllocation
     limits: Limits
@@ -58,19 +61,19 @@ class _Task(NamedTuple):
     target: float
     noise: float  # by how much two sums of the same costs in another order may differ
 
-    def migration(self, copies: IntArray) -> Migration:
+    def migration(self, copies: IntArray) -> CopyMigration:
         """Return the migration from the current copies to these (U, c)."""
         working = WorkingAllocation.of(self.current.problem, self.limits, copies)
-        return Migration.of(working, self.current, self.allowance)
+        return CopyMigration.of(working, self.current, self.allowance)
 
 
-def upkeep(
+def maintain(
     fresh: Result[Allocation],
     nodes: Sequence[Sequence[int]],
     allowance: MoveLimits,
     options: AllocationOptions,
     budget: Budget,
-) -> tuple[Result[Allocation], UpkeepReport | None]:
+) -> tuple[Result[Allocation], MaintenanceReport | None]:
     """Move the copies in place until they are within the threshold of a fresh plan, or a limit on moves is reached.
 
     *nodes* holds the node positions of each key group's copies now. First what breaks a rule of the fresh plan is
@@ -93,11 +96,13 @@ def upkeep(
     problem = answer.problem.by_group
     target = answer.value + allowance.threshold * max(problem.random_value - answer.value, 0.0)
     noise = 1e-12 * problem.copies * float(np.abs(problem.cost).max(axis=1, initial=0.0).sum())
-    task = _Task(CurrentAllocation(problem, nodes), limits_of(problem, answer.rules), allowance, target, noise)
+    task = _MaintenanceTask(
+        CurrentAllocation(problem, nodes), limits_of(problem, answer.rules), allowance, target, noise
+    )
     restored = restore(task.current, task.limits, answer.copies, allowance, options.seed, budget)
     migration = task.migration(restored.copies)
     over = migration.exceeded()
-    report = UpkeepReport(
+    report = MaintenanceReport(
         task.current.value,
         after=None,
         fresh=answer.value,
@@ -112,18 +117,20 @@ def upkeep(
     copies, blocked = restored.copies, tuple[str, ...]()
     if migration.value > target + noise:
         best_first(migration, target, budget)
-        copies = _kept_or(migration, restored.copies)
+        copies = _feasible_or(migration, restored.copies)
         if problem.value(copies) > target + noise:
             copies, blocked = _from_fresh(task, answer.copies, copies, budget)
     return _result(fresh, task, copies, blocked, report)
 
 
-def _kept_or(migration: Migration, start: IntArray) -> IntArray:
+def _feasible_or(migration: CopyMigration, start: IntArray) -> IntArray:
     """Return the copies, or those at the start where rounding in the running sums let a limit slip."""
-    return migration.allocation.copies if migration.allocation.kept() else start
+    return migration.allocation.copies if migration.allocation.is_feasible() else start
 
 
-def _from_fresh(task: _Task, fresh: IntArray, incumbent: IntArray, budget: Budget) -> tuple[IntArray, tuple[str, ...]]:
+def _from_fresh(
+    task: _MaintenanceTask, fresh: IntArray, incumbent: IntArray, budget: Budget
+) -> tuple[IntArray, tuple[str, ...]]:
     """Lead the fresh copies back towards the current ones; return these or the incumbent, and the limits that blocked.
 
     Copies go back, the cheapest first, as long as the cost stays within the target; and beyond it while there are
@@ -138,7 +145,7 @@ def _from_fresh(task: _Task, fresh: IntArray, incumbent: IntArray, budget: Budge
         return bool(task.current.held[slot // problem.copies, working.flat[slot]])
 
     lead_back(migration, lambda slot, added: not at_home(slot) and migration.value + added <= task.target)
-    if not working.kept():  # only what was too large to be checked all along
+    if not working.is_feasible():  # only what was too large to be checked all along
         blocked = task.migration(fresh).exceeded()
         return (incumbent, blocked) if blocked else (fresh, ())
     blocked = migration.exceeded()
@@ -147,15 +154,19 @@ def _from_fresh(task: _Task, fresh: IntArray, incumbent: IntArray, budget: Budge
     lead_back(migration, lambda slot, _: not at_home(slot) and bool(migration.exceeded()))
     if not migration.exceeded():
         best_first(migration, task.target, budget)
-        copies = _kept_or(migration, incumbent)
+        copies = _feasible_or(migration, incumbent)
         if problem.value(copies) < problem.value(incumbent):
             incumbent = copies
     return incumbent, () if problem.value(incumbent) <= task.target else blocked
 
 
 def _result(
-    fresh: Result[Allocation], task: _Task, copies: IntArray, blocked: tuple[str, ...], report: UpkeepReport
-) -> tuple[Result[Allocation], UpkeepReport]:
+    fresh: Result[Allocation],
+    task: _MaintenanceTask,
+    copies: IntArray,
+    blocked: tuple[str, ...],
+    report: MaintenanceReport,
+) -> tuple[Result[Allocation], MaintenanceReport]:
     """Return the result of copies (U, c) within all rules, with the status by their gap to the fresh plan's bound."""
     answer, problem = fresh.answer, task.current.problem
     assert answer is not None
@@ -176,8 +187,8 @@ def _result(
 
 
 def _restored_in_part(
-    fresh: Result[Allocation], task: _Task, full: Restored, report: UpkeepReport, budget: Budget
-) -> tuple[Result[Allocation], UpkeepReport]:
+    fresh: Result[Allocation], task: _MaintenanceTask, full: Restored, report: MaintenanceReport, budget: Budget
+) -> tuple[Result[Allocation], MaintenanceReport]:
     """Restore what the limits on moves allow; *full* is what would keep all rules and takes more."""
     answer, allowance = fresh.answer, task.allowance
     assert answer is not None
@@ -204,7 +215,7 @@ def _restored_in_part(
     return replace(fresh, status="feasible", answer=kept, rules=(), bound=bound, reason=reason), report
 
 
-def _reason(report: UpkeepReport, allowance: MoveLimits, blocked: tuple[str, ...]) -> str:
+def _reason(report: MaintenanceReport, allowance: MoveLimits, blocked: tuple[str, ...]) -> str:
     """Return in one sentence what was done and what ended it."""
     assert report.after is not None
     scale = report.random - report.fresh

@@ -1,14 +1,53 @@
-"""The result of a planner that looks for cheap allocations."""
+"""The result of a planner that looks for cheap allocations, and where it puts the copies of idle key groups.
+
+Those go evenly, since nothing else speaks for any node.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
+from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
+from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import RulesInForce
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 
+
+def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) -> IntArray:
+    """Return copies (U, c) in which those of idle units are spread over the nodes by number; the value stays.
+
+    A unit is idle when it has no load and costs nothing anywhere. Algorithm 3 breaks ties by checkpointed load, which
+    an idle unit does not add to, so that all of them would lie on one node (a departure from [Madsen2015]).
+    Each copy goes where the fewest are, ties to the first node, within all limits; where that fails, nothing changes.
+    Cost O(idle units × c × N).
+    """
+    idle = np.flatnonzero((problem.load == 0) & ~np.where(problem.allowed, problem.cost, 0.0).any(axis=1))
+    if not idle.size or "count" in limits.names:
+        return copies
+    busy = np.delete(copies, idle, axis=0)
+    sizes = np.delete(problem.size, idle)
+    held = np.bincount(busy.ravel(), np.repeat(sizes, problem.copies), len(problem.nodes))
+    used = limits.used(copies)
+    spread = copies.copy()
+    for u in idle.tolist():
+        used[:, spread[u]] -= limits.weight[:, [u]]
+        free = problem.allowed[u] & np.all(used + limits.weight[:, [u]] <= limits.upper, axis=0)
+        for k in range(problem.copies):
+            if not free.any():
+                return copies
+            node = int(np.where(free, held, np.inf).argmin())
+            spread[u, k] = node
+            held[node] += problem.size[u]
+            free &= problem.domain != problem.domain[node]
+        used[:, spread[u]] += limits.weight[:, [u]]
+    return spread if limits.satisfied_by(spread) else copies
+
+
 #: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.
-CLOSED = 1e-9
+CLOSED_GAP = 1e-9
 
 
 def outcome(in_force: RulesInForce, answer: Allocation, bound: float | None, budget: Budget) -> Result[Allocation]:
@@ -16,6 +55,6 @@ def outcome(in_force: RulesInForce, answer: Allocation, bound: float | None, bud
     problem, closed = answer.problem, False
     if bound is not None:
         bound = problem.bound_below(answer.value, bound)
-        closed = problem.gap(answer.value, bound) <= CLOSED
+        closed = problem.gap(answer.value, bound) <= CLOSED_GAP
     warnings = problem.warnings + in_force.warnings + budget.warnings()
     return Result("optimal" if closed else "feasible", answer, in_force.rules.names(), bound, warnings=warnings)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.drain_schedule.algorithms.allowed import AllowedSets, members
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members
 
 
 class LeastRounds(NamedTuple):

@@ -2,7 +2,7 @@
 
 Nodes have prices, and no allowed set is worth more than 1: then the sum of all prices is a bound on rounds. Where the
 dearest set is worth M, the sum over M is ([Farley1990]). Prices come from a linear program over the sets seen so far,
-and the dearest set from :func:`heaviest`, in whole numbers, so that no rounding error makes the bound too large
+and the dearest set from :func:`heaviest_set`, in whole numbers, so that no rounding error makes the bound too large
 ([Held2012]).
 """
 
@@ -15,20 +15,20 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
-from ftplan.planners.drain_schedule.algorithms.allowed import AllowedSets, members
-from ftplan.planners.drain_schedule.algorithms.heaviest import Rows, heaviest
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members
+from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows, heaviest_set
 from ftplan.planners.interrupts import SolverStuck, solve_linear, solve_sat
 
 #: The dearest node's price in whole numbers.
-SCALE = 1 << 30
+PRICE_UNITS = 1 << 30
 #: A set that is worth more by less than this is no gain.
-GAIN = 1e-6
+LEAST_GAIN = 1e-6
 #: Share of the time that may go into prices, and linear programs without a lower value after which they are left be.
-GENERATING, STALLED = 0.7, 10
+PRICES_SHARE, MOST_STALLED_PROGRAMS = 0.7, 10
 #: Share of the rest in which a bound of one round less than known is tried at once, before it is raised one by one.
-CLOSING = 0.85
+CLOSING_SHARE = 0.85
 #: Sets of local search for one linear program, and nodes of the tree when sets are only sought, not excluded.
-DIVES, QUICK = 40, 60_000
+MOST_DIVES, QUICK_TREE_NODES = 40, 60_000
 
 
 class Covering:
@@ -37,7 +37,7 @@ class Covering:
     def __init__(self, sets: AllowedSets, rounds: list[int], least: int, seed: int) -> None:
         from ortools.linear_solver import pywraplp
 
-        self.sets, self.least, self.rows = sets, least, Rows(sets)
+        self.sets, self.least, self.rows = sets, least, AllowedSetRows(sets)
         self.attainable = sets.count  # rounds that suffice in fractions: no prices prove more
         self.rng = np.random.default_rng(seed)
         self.columns: dict[int, None] = {}
@@ -113,10 +113,10 @@ class Covering:
         for mask in self.columns:
             known[list(members(mask))] = np.maximum(known[list(members(mask))], 1.0 / mask.bit_count())
         equal, inner = np.ones(self.sets.count), known
-        for steps, times in ((QUICK, 30), (10 * QUICK, 10**6), (None, 0)):
+        for steps, times in ((QUICK_TREE_NODES, 30), (10 * QUICK_TREE_NODES, 10**6), (None, 0)):
             for prices in (known, equal) if steps else (equal, known):
                 self._close(prices, min(most, self.attainable), budget, steps)
-            part = budget.part(GENERATING)
+            part = budget.part(PRICES_SHARE)
             inner = self._generate(inner, most, part, times)
             budget.cut = budget.cut or part.cut
         return self.least
@@ -124,7 +124,7 @@ class Covering:
     def _close(self, prices: FloatArray, most: int, budget: Budget, steps: int | None) -> None:
         """Prove a bound of one round less than is known to do, else raise it one by one, with given prices."""
         if steps is None and self.least + 1 < most - 1:
-            part = budget.part(CLOSING)
+            part = budget.part(CLOSING_SHARE)
             if self._too_dear(prices, most - 1, part, None) == (0, True):
                 self.least = most - 1
             budget.cut = budget.cut or part.cut
@@ -137,22 +137,22 @@ class Covering:
         """
         lowest, stalled = math.inf, 0
         for _ in range(budget.passes(times)):
-            if self.least >= most or budget.over() or stalled > STALLED:
+            if self.least >= most or budget.over() or stalled > MOST_STALLED_PROGRAMS:
                 break
             outer = self.prices(budget)
             if outer is None:
                 break
-            self.attainable = min(self.attainable, math.ceil(float(outer.sum()) - GAIN))
+            self.attainable = min(self.attainable, math.ceil(float(outer.sum()) - LEAST_GAIN))
             if self.attainable <= self.least:
                 break
-            stalled = 0 if outer.sum() < lowest - GAIN else stalled + 1
+            stalled = 0 if outer.sum() < lowest - LEAST_GAIN else stalled + 1
             lowest = min(lowest, float(outer.sum()))
             inner = self._worth_one(inner)
             prices = self._worth_one((inner + outer) / 2.0)
             before, seen = self.least, len(self.columns)
             for asked in (prices, outer):
                 if not self._dive(asked):
-                    self._prove(asked, min(most, self.attainable), budget, QUICK)
+                    self._prove(asked, min(most, self.attainable), budget, QUICK_TREE_NODES)
             new = (self.least, len(self.columns)) != (before, seen)
             if prices.sum() > inner.sum():
                 inner = prices
@@ -175,23 +175,23 @@ class Covering:
 
     def _too_dear(self, prices: FloatArray, rounds: int, budget: Budget, steps: int | None) -> tuple[int, bool]:
         """Return a set that is too dear for a bound of so many rounds, or 0 and whether it is proven that none is."""
-        weight = np.floor(prices / prices.max() * SCALE).astype(np.int64)
+        weight = np.floor(prices / prices.max() * PRICE_UNITS).astype(np.int64)
         weight //= max(1, int(np.gcd.reduce(weight)))
         above = (int(weight.sum()) - 1) // max(1, rounds - 1)
-        answer = heaviest(self.sets, weight, self.rows, above, budget, steps)
+        answer = heaviest_set(self.sets, weight, self.rows, above, budget, steps)
         return answer.mask, answer.proven
 
     def _dive(self, prices: FloatArray) -> bool:
         """Add sets worth more than 1 by greedy choice and exchange; return whether there was one."""
         before, count = len(self.columns), self.sets.count
         worth = set()
-        for _ in range(DIVES):
+        for _ in range(MOST_DIVES):
             if self.sets.budget.over():
                 break
             noise = prices * self.rng.uniform(0.6, 1.4, count)
             mask = self._improved(self._chosen(noise), prices)
             value = float(prices[list(members(mask))].sum())
-            if value > 1.0 + GAIN:
+            if value > 1.0 + LEAST_GAIN:
                 worth.add((-value, mask))
         for _, mask in sorted(worth)[:10]:
             self.add(mask)
@@ -216,7 +216,7 @@ class Covering:
                 if mask >> k & 1 or prices[k] <= 0.0 or sets.budget.over():
                     continue
                 out = mask & sets.adjacent[k]
-                if out and float(prices[list(members(out))].sum()) >= prices[k] - GAIN:
+                if out and float(prices[list(members(out))].sum()) >= prices[k] - LEAST_GAIN:
                     continue
                 if sets.extends(mask & ~out, k):
                     mask, changed = mask & ~out | 1 << k, True

@@ -1,13 +1,43 @@
-"""Rounds by first fit: nodes one after another, each into a round that stays allowed with it."""
+"""Rounds by first fit: nodes one after another, each into a round that stays allowed with it.
+
+In random orders that is what plans are compared with (:func:`random_rounds`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from ftplan.model.topology import BoolArray
-from ftplan.planners.drain_schedule.algorithms.allowed import AllowedSets, members
+from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members
+from ftplan.planners.drain_schedule.problem import DrainProblem
+
+
+def random_rounds(
+    problem: DrainProblem, nodes: Sequence[int], seed: int, orders: int, budget: Budget
+) -> list[list[tuple[int, ...]]]:
+    """Return the rounds of first fit in so many random orders, or in those for which the budget lasts.
+
+    *nodes*, by number, may each restart alone. Cost O(nodes * rounds) an order, with a look at output fidelity or a
+    packing a try where these are limited.
+    """
+    sets, rng = AllowedSets(problem, nodes, budget), np.random.default_rng(seed)
+    drawn: list[list[tuple[int, ...]]] = []
+    for _ in range(orders):
+        try:
+            rounds = first_fit(sets, _while_time(rng.permutation(len(nodes)).tolist(), budget))
+        except OutOfTime:
+            break
+        drawn.append([sets.numbers(mask) for mask in rounds])
+    return drawn
+
+
+def _while_time(order: Sequence[int], budget: Budget) -> Iterator[int]:
+    for node in order:
+        budget.check()
+        yield node
 
 
 def first_fit(sets: AllowedSets, order: Iterable[int], rounds: Iterable[int] = ()) -> list[int]:

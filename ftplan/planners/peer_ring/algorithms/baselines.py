@@ -1,4 +1,4 @@
-"""What plain random tokens and virtual nodes would give, beside what is planned."""
+"""What plain random tokens and virtual nodes would give, compared with what is planned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ftplan.planners.peer_ring.survival.copysets import copysets
 from ftplan.planners.peer_ring.survival.survival import survival
 
 #: Rings of plain random tokens whose mean is said.
-RINGS = 20
+RANDOM_RINGS = 20
 #: Tokens of virtual nodes whose probability of loss is said.
 MOST_TOKENS = 20_000
 
@@ -20,16 +20,17 @@ MOST_TOKENS = 20_000
 def baselines(problem: RingProblem, seed: int) -> dict[str, Any]:
     """Return the largest load over fair share by the usual practice: ``random`` and ``virtual_nodes``.
 
-    ``random`` is the mean and the worst of RINGS rings with one random token for each node, ``virtual_nodes`` is one
-    ring of ``--tokens`` for each; all with tokens anywhere, so that a node may own nothing. Cost O(RINGS M log n).
+    ``random`` is the mean and the worst of RANDOM_RINGS rings with one random token for each node, ``virtual_nodes``
+    is one ring of ``--tokens`` for each; all with tokens anywhere, so that a node may own nothing. Cost
+    O(RANDOM_RINGS M log n).
     """
     return {"random": of_random_tokens(problem, seed), "virtual_nodes": of_virtual_nodes(problem, seed)}
 
 
 def of_random_tokens(problem: RingProblem, seed: int) -> dict[str, float | int]:
-    """Return the largest load of rings with one random token for each member: mean and worst of RINGS."""
-    loads = [problem.largest_load(random_ring(problem, np.random.default_rng([seed, k]))) for k in range(RINGS)]
-    return {"rings": RINGS, "largest_load": float(np.mean(loads)), "worst_largest_load": max(loads)}
+    """Return the largest load of rings with one random token for each member: mean and worst of RANDOM_RINGS."""
+    loads = [problem.largest_load(random_ring(problem, np.random.default_rng([seed, k]))) for k in range(RANDOM_RINGS)]
+    return {"rings": RANDOM_RINGS, "largest_load": float(np.mean(loads)), "worst_largest_load": max(loads)}
 
 
 def random_ring(problem: RingProblem, random: np.random.Generator) -> Ring:

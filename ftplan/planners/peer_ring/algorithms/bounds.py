@@ -1,18 +1,60 @@
-"""What no ring of the members can be below in its largest load over the fair share, and in its zone violations."""
+"""What no ring of the members can be below in its largest load over the fair share, and in its zone violations.
+
+:func:`least_load` finds the ring that is best without a look at the ring in place: fewest zone violations, then least
+largest load.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ftplan.model.tolerances import NOISE
-from ftplan.model.topology import FloatArray
-from ftplan.planners.peer_ring.algorithms.cuts.partition import partition, sums_around
+from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import NOISE, ROUNDING
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.peer_ring.algorithms.orders.unequal_nodes import Arrangement, best_arrangement
 from ftplan.planners.peer_ring.algorithms.orders.windows import fewest_crowded
-from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of
+from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of, zone_order
+from ftplan.planners.peer_ring.algorithms.partition import partition, sums_around
 from ftplan.planners.peer_ring.problem import RingProblem
 
+
+class LeastLoad(NamedTuple):
+    """Nodes in clockwise order (n,), the first position of each (n,), and both levels with what nothing is below.
+
+    ``bound`` is proven for the largest load of rings with the fewest violations.
+    """
+
+    order: IntArray
+    first: IntArray
+    violations: int
+    violations_bound: int
+    largest: float
+    bound: float
+
+
+def least_load(problem: RingProblem, search: SearchOptions, budget: Budget) -> LeastLoad:
+    """Return the order and the cuts with the fewest zone violations, then the least largest load over fair share.
+
+    With equal cpu the order does not matter for the load, and both levels are solved one after the other. With unequal
+    cpu it does: see :func:`~ftplan.planners.peer_ring.algorithms.orders.unequal_nodes.best_arrangement`.
+    """
+    zoned = zone_order(problem, search.seed, budget)
+    bound = load_bound(problem)
+    cpu = problem.cpu[problem.member]
+    if (cpu == cpu[0]).all() or not problem.load.any():
+        cuts = partition(problem, zoned.order, at_least=bound)
+        found = Arrangement(zoned.order, cuts.first, cuts.largest, sound_bound("min", cuts.largest, bound))
+    else:
+        found = best_arrangement(problem, zoned, bound, budget)
+    proven = found.largest if found.largest <= found.bound * (1.0 + ROUNDING) else found.bound
+    return LeastLoad(found.order, found.first, zoned.violations, zoned.bound, found.largest, proven)
+
+
 #: Kinds of cpu, and positions times kinds, up to which it is looked at what an arc of each can hold at most.
-KINDS, LOOKED_AT = 16, 300_000
+MOST_CPU_KINDS, MOST_POSITIONS_BY_KIND = 16, 300_000
 
 
 def least_violations(problem: RingProblem) -> int:
@@ -58,7 +100,7 @@ def load_bound(problem: RingProblem) -> float:
 def _fullest_arcs(load: FloatArray, cpu: FloatArray, low: float) -> float:
     """Return a limit of load by cpu, at least *low*, below which arcs that each are as full as any take too little."""
     kinds, count = np.unique(cpu, return_counts=True)
-    if len(kinds) > KINDS or len(kinds) * len(load) > LOOKED_AT:
+    if len(kinds) > MOST_CPU_KINDS or len(kinds) * len(load) > MOST_POSITIONS_BY_KIND:
         return low
     sums = sums_around(load)
     size, total = len(load), float(load.sum())

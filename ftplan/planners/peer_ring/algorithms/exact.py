@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ftplan.planners.budget import Budget, SearchOptions
-from ftplan.planners.peer_ring.algorithms.cuts.partition import ring_of
-from ftplan.planners.peer_ring.algorithms.kept import kept
-from ftplan.planners.peer_ring.algorithms.least_load import least_load
-from ftplan.planners.peer_ring.algorithms.positions import too_few_positions
+from ftplan.planners.peer_ring.algorithms.bounds import least_load
+from ftplan.planners.peer_ring.algorithms.in_place import unchanged_ring
+from ftplan.planners.peer_ring.algorithms.outcome import too_few_positions
+from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
-from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
 from ftplan.planners.result import Result
 
 
@@ -24,7 +24,7 @@ def exact(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
     """
     budget = Budget.of(search)
     if problem.keep:
-        return kept(problem)
+        return unchanged_ring(problem)
     why = too_few_positions(problem)
     if why is not None:
         return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=problem.warnings)
@@ -34,6 +34,6 @@ def exact(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
 
         return from_current(problem, best, budget)
     ring = tiered(problem, ring_of(problem, best.order, best.first))
-    answer = RingAnswer((Step("re-plan", ring),), ring, best.violations_bound)
+    answer = RingAnswer((RingStep("re-plan", ring),), ring, best.violations_bound)
     proven = best.violations <= best.violations_bound and best.largest <= best.bound
     return Result("optimal" if proven else "feasible", answer, (), best.bound, warnings=budget.warnings())

@@ -15,42 +15,42 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.negotiation import Request, Watch, fluid_queue, negotiated
-from ftplan.planners.peer_ring.problem import RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 
 #: Rounds by the planned load, at most, and moves of a node after which the last round begins: load can go around the
 #: ring for ever. What comes late helps little, and with a ring in place all has to be carried out.
-ROUNDS, MOVES, MOVES_IN_PLACE = 500, 20, 4
+MOST_ROUNDS, MOST_MOVES_PER_NODE, MOST_MOVES_PER_NODE_IN_PLACE = 500, 20, 4
 #: Moves on a ring in place after which the last round or window begins: each is listed with all that it sends.
-STEPS = 2_000
+MOST_MOVES_IN_PLACE = 2_000
 #: A ring in place has to become more even by so much, relative, for moves to be worth it.
-WORTH_IT = 0.01
+LEAST_GAIN = 0.01
 #: Nodes that a warning names.
-NAMED = 5
+MOST_NAMED_NODES = 5
 
 
 @dataclass(frozen=True)
-class Course:
+class NegotiatedRing:
     """What negotiations lead to: the ring in the end, the steps to it, and who found nobody to help.
 
     Without a ring in place there are no steps. ``why`` says why nothing is planned to move, where that is so.
     """
 
     ring: Ring
-    steps: tuple[Step, ...]
+    steps: tuple[RingStep, ...]
     out_of_room: tuple[int, ...]
     why: str
     warnings: tuple[Warn, ...]
 
 
-def as_planned(problem: RingProblem, ring: Ring, before: Sequence[Step], budget: Budget) -> Course:
+def negotiate_by_round(problem: RingProblem, ring: Ring, before: Sequence[RingStep], budget: Budget) -> NegotiatedRing:
     """Negotiate round by round until nobody asks or nobody can give, with the load that is planned.
 
     In the long run queues follow from utilisation: they count as long where that is high and as short where it is low,
-    and nobody waits after a move. Cost O(M) a round, of which there are at most :data:`ROUNDS`.
+    and nobody waits after a move. Cost O(M) a round, of which there are at most :data:`MOST_ROUNDS`.
     """
-    taken = _Taken(problem, ring, before)
-    for _ in range(0 if taken.met else budget.passes(ROUNDS)):
+    taken = _StepsTaken(problem, ring, before)
+    for _ in range(0 if taken.met else budget.passes(MOST_ROUNDS)):
         requests, ring = _round(problem, ring)
         moved = _steps(requests)
         if not moved or not taken.goes_on(moved, budget) or taken.enough(taken.most):
@@ -61,13 +61,13 @@ def as_planned(problem: RingProblem, ring: Ring, before: Sequence[Step], budget:
     return taken.course(requests)
 
 
-def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], budget: Budget) -> Course:
+def negotiate_by_window(problem: RingProblem, ring: Ring, before: Sequence[RingStep], budget: Budget) -> NegotiatedRing:
     """Negotiate in each window of the statistics, with the queues that its load makes; cost O(M) a window.
 
     Queues begin as they were measured, else empty, and work waits at the positions that it is for.
     """
     assert problem.windows is not None
-    taken = _Taken(problem, ring, before)
+    taken = _StepsTaken(problem, ring, before)
     watch, backlog = Watch.of(len(problem.nodes)), _waiting(problem, ring)
     able = np.maximum(problem.capacity - problem.foreign, 0.0) * problem.window_s
     stuck, full, seen = list[Request](), 0, 0
@@ -79,19 +79,23 @@ def window_by_window(problem: RingProblem, ring: Ring, before: Sequence[Step], b
         requests, ring, watch = negotiated(ring, problem.position, queue, use, problem.thresholds, watch)
         stuck += requests
         full, seen = full + any(request.outcome == "scale-out" for request in requests), seen + 1
-        if not taken.goes_on(_steps(requests), budget) or taken.enough(STEPS):
+        if not taken.goes_on(_steps(requests), budget) or taken.enough(MOST_MOVES_IN_PLACE):
             break
     return taken.course(stuck, _in_vain(full, seen))
 
 
-class _Taken:
+class _StepsTaken:
     """The steps so far, and after how many of them the ring was best."""
 
-    def __init__(self, problem: RingProblem, ring: Ring, before: Sequence[Step]) -> None:
+    def __init__(self, problem: RingProblem, ring: Ring, before: Sequence[RingStep]) -> None:
         self.problem, self.before = problem, tuple(before)
         self.in_place = problem.current is not None
-        self.most = min(len(ring.node) * MOVES_IN_PLACE, STEPS) if self.in_place else len(ring.node) * MOVES
-        self.all, self.best, self.moves, self.ring = list[Step](), 0, 0, ring
+        self.most = (
+            min(len(ring.node) * MOST_MOVES_PER_NODE_IN_PLACE, MOST_MOVES_IN_PLACE)
+            if self.in_place
+            else len(ring.node) * MOST_MOVES_PER_NODE
+        )
+        self.all, self.best, self.moves, self.ring = list[RingStep](), 0, 0, ring
         self.value = problem.largest_load(ring)
         self.ended = self.too_many_bytes = False
 
@@ -105,7 +109,7 @@ class _Taken:
         self.ended = self.moves >= most
         return self.ended
 
-    def goes_on(self, steps: Sequence[Step], budget: Budget) -> bool:
+    def goes_on(self, steps: Sequence[RingStep], budget: Budget) -> bool:
         """Take the steps of a round, and return whether another one may follow."""
         problem = self.problem
         if steps:
@@ -116,15 +120,15 @@ class _Taken:
             self.moves += len(steps)
             self.all += steps if self.in_place else ()
             value = problem.largest_load(steps[-1].ring)
-            if value < self.value * (1.0 - (WORTH_IT if self.in_place else ROUNDING)):
+            if value < self.value * (1.0 - (LEAST_GAIN if self.in_place else ROUNDING)):
                 self.value, self.best, self.ring = value, len(self.all), steps[-1].ring
         return not self.met and not budget.over()
 
-    def course(self, requests: Sequence[Request], more: Iterable[Warn] = ()) -> Course:
+    def course(self, requests: Sequence[Request], more: Iterable[Warn] = ()) -> NegotiatedRing:
         """Return the course up to the best ring."""
         stuck = tuple(sorted({request.node for request in requests if request.outcome == "scale-out"}))
         said = (*more, *self._ends(), *_alone(self.problem, requests))
-        return Course(self.ring, tuple(self.all[: self.best]), stuck, self._why(requests, stuck), said)
+        return NegotiatedRing(self.ring, tuple(self.all[: self.best]), stuck, self._why(requests, stuck), said)
 
     def _why(self, requests: Sequence[Request], stuck: Sequence[int]) -> str:
         """Return why no load moves, if none does."""
@@ -148,7 +152,7 @@ class _Taken:
             text = f"neighbours still moved load after {self.moves:,} moves: the ring is the most even one until then"
             yield Warn("NEGOTIATION_ENDED", text)
         elif more:
-            more_even = f"more even by {WORTH_IT:.0%}"
+            more_even = f"more even by {LEAST_GAIN:.0%}"
             text = f"neighbours would go on with {more:,} moves of half an arc: no ring after them is {more_even}"
             yield Warn("MOVES_LEFT_OUT", text)
 
@@ -163,8 +167,8 @@ def _round(problem: RingProblem, ring: Ring) -> tuple[list[Request], Ring]:
     return requests, ring
 
 
-def _steps(requests: Sequence[Request]) -> list[Step]:
-    return [Step("balance", ring) for request in requests for ring in request.rings]
+def _steps(requests: Sequence[Request]) -> list[RingStep]:
+    return [RingStep("balance", ring) for request in requests for ring in request.rings]
 
 
 def _waiting(problem: RingProblem, ring: Ring) -> FloatArray:
@@ -193,7 +197,7 @@ def _in_vain(windows: int, seen: int) -> Iterator[Warn]:
 def _alone(problem: RingProblem, requests: Sequence[Request]) -> Iterator[Warn]:
     nodes = sorted({request.node for request in requests if request.outcome == "alone"})
     if nodes:
-        names = ", ".join(problem.nodes[node] for node in nodes[:NAMED])
-        more = f" and {len(nodes) - NAMED:,} more" if len(nodes) > NAMED else ""
+        names = ", ".join(problem.nodes[node] for node in nodes[:MOST_NAMED_NODES])
+        more = f" and {len(nodes) - MOST_NAMED_NODES:,} more" if len(nodes) > MOST_NAMED_NODES else ""
         text = f"overloaded by key groups at one position, of which nothing can be given away: {names}{more}"
         yield Warn("ONE_POSITION", text)

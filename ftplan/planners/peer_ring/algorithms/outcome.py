@@ -6,14 +6,35 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ftplan.model.plan import Infeasible, Warn
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.moves import with_all_copies, worth_moved
-from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.rules import CAPACITY, MOST_BYTES, asked_rules, broken, rules
+from ftplan.planners.peer_ring.rules import CAPACITY, MOST_BYTES, broken, requested_rules, rules
 from ftplan.planners.result import Result
+
+
+def too_few_positions(problem: RingProblem) -> Infeasible | None:
+    """Return why not each member can own a position, None if each can."""
+    nodes, positions = len(problem.member), len(problem.position)
+    if nodes <= positions:
+        return None
+    places = "1 place" if positions == 1 else f"{positions} places"
+    reason = f"{nodes} nodes on the ring, but key groups at {places} only: each node needs one of its own"
+    if positions <= problem.replication:
+        return Infeasible(reason, "key-groups", positions, nodes, f"operators with at least {nodes} key groups")
+    surplus = nodes - positions
+    if int(problem.added.sum()) >= surplus:
+        nodes_out = np.flatnonzero(problem.added)[-surplus:]
+        fix = "without " + " ".join(f"--add {problem.nodes[node]}" for node in nodes_out)
+    else:
+        by_size = problem.member[np.argsort(problem.cpu[problem.member], kind="stable")]
+        fix = " ".join(f"--remove {problem.nodes[node]}" for node in np.sort(by_size[:surplus]))
+    return Infeasible(reason, "key-groups", positions, nodes, fix)
 
 
 def ring_result(
@@ -29,19 +50,19 @@ def ring_result(
     """
     if problem.copies_in_place is not None and not answer.steps:
         ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
-        step = Step("balance" if problem.rebalance else "re-plan", ring)
+        step = RingStep("balance" if problem.rebalance else "re-plan", ring)
         answer = replace(answer, steps=(step,), ring=ring)
     answer = with_all_copies(problem, answer)
     moved = worth_moved(problem, answer.steps)
     said = (*warnings, *budget.warnings())
     why = _broken(problem, answer, moved)
     if why is not None:
-        return Result("infeasible", None, asked_rules(problem), bound, why.reason, why, said)
+        return Result("infeasible", None, requested_rules(problem), bound, why.reason, why, said)
     return Result("feasible", answer, rules(problem, answer.ring, moved), bound, warnings=said)
 
 
 def _broken(problem: RingProblem, answer: RingAnswer, moved: float) -> Infeasible | None:
-    asked = asked_rules(problem)
+    asked = requested_rules(problem)
     breaches = [breach for breach in broken(problem, answer.ring, moved, asked) if breach.rule in asked]
     full = [str(breach.where).removeprefix("node:") for breach in breaches if breach.rule == CAPACITY]
     beyond = too_many_bytes(problem, moved) if any(breach.rule == MOST_BYTES for breach in breaches) else None

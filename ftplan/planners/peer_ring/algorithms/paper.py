@@ -9,15 +9,13 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import least_violations, load_bound
-from ftplan.planners.peer_ring.algorithms.in_place import at_positions, last_copies_as_asked
-from ftplan.planners.peer_ring.algorithms.kept import kept
-from ftplan.planners.peer_ring.algorithms.negotiation import as_planned, window_by_window
-from ftplan.planners.peer_ring.algorithms.outcome import ring_result
-from ftplan.planners.peer_ring.algorithms.positions import too_few_positions
+from ftplan.planners.peer_ring.algorithms.in_place import at_positions, unchanged_ring, with_requested_last_copies
+from ftplan.planners.peer_ring.algorithms.negotiation import negotiate_by_round, negotiate_by_window
+from ftplan.planners.peer_ring.algorithms.outcome import ring_result, too_few_positions
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.changes import positions_of_arcs, scaled_out, without
 from ftplan.planners.peer_ring.metrics import utilisations
-from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.result import Result
 
@@ -38,13 +36,13 @@ def paper(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
     """
     budget = Budget.of(search)
     if problem.keep:
-        return kept(problem)
+        return unchanged_ring(problem)
     why = too_few_positions(problem)
     if why is not None:
         return Result("infeasible", None, (), reason=why.reason, infeasible=why)
     if problem.current is None or not problem.current.simple:
         return _from_scratch(problem, search.seed, budget)
-    ring, steps = last_copies_as_asked(problem, problem.current)
+    ring, steps = with_requested_last_copies(problem, problem.current)
     steps += _members_changed(problem, ring)
     ring = steps[-1].ring if steps else ring
     if any(step.event != "re-plan" for step in steps):
@@ -52,7 +50,7 @@ def paper(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
             problem, RingAnswer(tuple(steps), ring, least_violations(problem)), load_bound(problem), budget
         )
     measured = problem.rebalance and problem.windows is not None
-    course = (window_by_window if measured else as_planned)(problem, ring, steps, budget)
+    course = (negotiate_by_window if measured else negotiate_by_round)(problem, ring, steps, budget)
     answer = RingAnswer((*steps, *course.steps), course.ring, least_violations(problem), out_of_room=course.out_of_room)
     result = ring_result(problem, answer, load_bound(problem), budget, course.warnings)
     if result.answer is None or result.answer.steps:
@@ -72,36 +70,36 @@ def _from_scratch(problem: RingProblem, seed: int, budget: Budget) -> Result[Rin
     if problem.rebalance:
         raise FtplanError("--rebalance: the ring in place has several tokens a node, and neighbours move one each")
     start = tiered(problem, random_ring(problem, seed))
-    course = as_planned(problem, start, (), budget)
+    course = negotiate_by_round(problem, start, (), budget)
     answer = RingAnswer(
-        (Step("re-plan", course.ring),), course.ring, least_violations(problem), out_of_room=course.out_of_room
+        (RingStep("re-plan", course.ring),), course.ring, least_violations(problem), out_of_room=course.out_of_room
     )
     return ring_result(problem, answer, load_bound(problem), budget, course.warnings)
 
 
-def _members_changed(problem: RingProblem, ring: Ring) -> list[Step]:
+def _members_changed(problem: RingProblem, ring: Ring) -> list[RingStep]:
     """Return the steps by which nodes join, then leave; the other way round where there is no position for both."""
     there = np.isin(np.arange(len(problem.nodes)), ring.node)
     joining = np.flatnonzero(problem.members & ~there)
-    steps = list[Step]()
+    steps = list[RingStep]()
     if len(ring.node) + len(joining) > len(problem.position):
         steps += _leaving(problem, ring)
         ring = steps[-1].ring if steps else ring
     ring, placed = at_positions(problem, ring)
     steps += placed
     for new in joining.tolist():
-        steps.append(Step("scale-out", ring := tiered(problem, _midway(problem, ring, new))))
+        steps.append(RingStep("scale-out", ring := tiered(problem, _midway(problem, ring, new))))
     return steps + _leaving(problem, ring)
 
 
-def _leaving(problem: RingProblem, ring: Ring) -> list[Step]:
+def _leaving(problem: RingProblem, ring: Ring) -> list[RingStep]:
     """Return the steps by which nodes leave that are no members; of neighbours, the last one clockwise first."""
-    numbers, steps = np.arange(len(problem.nodes)), list[Step]()
+    numbers, steps = np.arange(len(problem.nodes)), list[RingStep]()
     leaving = np.isin(numbers, ring.node) & ~problem.members
     while leaving.any():
         after = np.roll(ring.node, -1)
         node = int(ring.node[leaving[ring.node] & ~leaving[after]].min())
-        steps.append(Step("scale-in", ring := tiered(problem, without(ring, numbers == node))))
+        steps.append(RingStep("scale-in", ring := tiered(problem, without(ring, numbers == node))))
         leaving[node] = False
     return steps
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.peer_ring.metrics import apart, weights
 from ftplan.planners.peer_ring.moves import held_at
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.tier import apart, weights
 
 #: Groups, and choices, up to which all choices are looked at.
-MOST, ALL = 14, 20_000
+MOST_GROUPS_ENUMERATED, MOST_CHOICES_ENUMERATED = 14, 20_000
 #: Most exchanges, and most groups at each end that one is chosen from.
-PASSES, LOOKED_AT = 500, 250
+MOST_EXCHANGES, MOST_GROUPS_COMPARED = 500, 250
 
 
 def tiered(problem: RingProblem, ring: Ring) -> Ring:
@@ -39,7 +39,7 @@ def with_tier(problem: RingProblem, ring: Ring) -> Ring:
     holders: with virtual nodes the fewest copysets that such last copies can have, proven. Not where (2) has a say, nor
     where such arcs together have more than half of what a node of the tier holds on average. (4) Even by bytes over
     cpu: the best of all choices where there are few; else the heaviest first to the node with the least, then moves and
-    exchanges that make the fullest node less full. ``ring_tier.least_share`` is a bound.
+    exchanges that make the fullest node less full. :func:`ftplan.planners.peer_ring.metrics.least_share` is a bound.
 
     Departs from the paper, which chooses all copies of a copyset at once: the others are given by the ring.
     Cost O(T (r + V) + T log T), and as much for each exchange.
@@ -85,7 +85,7 @@ def _missing(problem: RingProblem, ring: Ring, there: IntArray, nodes: IntArray)
 
 def _even(worth: FloatArray, free: BoolArray, weight: FloatArray) -> IntArray:
     """Return a node for each group, (G,), so that the largest sum of *worth* over weight is small."""
-    if len(worth) <= MOST and float(len(weight)) ** len(worth) <= ALL:
+    if len(worth) <= MOST_GROUPS_ENUMERATED and float(len(weight)) ** len(worth) <= MOST_CHOICES_ENUMERATED:
         return _evenest(worth, free, weight)
     held = np.zeros(len(weight))
     chosen = np.zeros(len(worth), dtype=np.int64)
@@ -93,7 +93,7 @@ def _even(worth: FloatArray, free: BoolArray, weight: FloatArray) -> IntArray:
         after = np.where(free[group], (held + worth[group]) / weight, np.inf)
         chosen[group] = int(after.argmin())
         held[chosen[group]] += worth[group]
-    for _ in range(PASSES):
+    for _ in range(MOST_EXCHANGES):
         if not _improved(worth, free, weight, chosen, held):
             break
     return chosen
@@ -151,8 +151,8 @@ def _exchange(
 
 
 def _some(worth: FloatArray, groups: IntArray) -> IntArray:
-    """Return at most :data:`LOOKED_AT` groups, from light to heavy."""
+    """Return at most :data:`MOST_GROUPS_COMPARED` groups, from light to heavy."""
     ranked = groups[np.argsort(worth[groups], kind="stable")]
-    if len(ranked) <= LOOKED_AT:
+    if len(ranked) <= MOST_GROUPS_COMPARED:
         return np.asarray(ranked)
-    return np.asarray(ranked[np.linspace(0, len(ranked) - 1, LOOKED_AT).astype(np.int64)])
+    return np.asarray(ranked[np.linspace(0, len(ranked) - 1, MOST_GROUPS_COMPARED).astype(np.int64)])

@@ -11,21 +11,20 @@ import numpy as np
 from ftplan.model.plan import Warn
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import any_bound
-from ftplan.planners.peer_ring.algorithms.in_place import last_copies_as_asked
-from ftplan.planners.peer_ring.algorithms.kept import kept
+from ftplan.planners.peer_ring.algorithms.in_place import unchanged_ring, with_requested_last_copies
 from ftplan.planners.peer_ring.algorithms.outcome import ring_result
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.changes import without
-from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring, read_tokens
 from ftplan.planners.result import Result
 
 #: Tokens are hashed to so many places.
-PLACES = 10**9
+HASH_PLACES = 10**9
 #: Most tokens of all nodes: a plan names each of them.
-MOST = 200_000
+MOST_TOKENS = 200_000
 #: Most comparisons, about, of a walk clockwise from each token to as many distinct nodes as there are copies.
-MOST_COMPARED = 20_000_000
+MOST_COMPARISONS = 20_000_000
 
 
 def virtual_nodes(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
@@ -39,7 +38,7 @@ def virtual_nodes(problem: RingProblem, search: SearchOptions) -> Result[RingAns
     """
     budget = Budget.of(search)
     if problem.keep:
-        return kept(problem)
+        return unchanged_ring(problem)
     result = ring_result(problem, _changed(problem, search.seed), any_bound(problem), budget, _fewer(problem))
     if result.answer is None or result.answer.steps:
         return result
@@ -54,14 +53,14 @@ def hashed_ring(problem: RingProblem, seed: int) -> Ring:
 def _changed(problem: RingProblem, seed: int) -> RingAnswer:
     if problem.current is None:
         ring = tiered(problem, hashed_ring(problem, seed))
-        return RingAnswer((Step("re-plan", ring),), ring)
-    ring, steps = last_copies_as_asked(problem, problem.current)
+        return RingAnswer((RingStep("re-plan", ring),), ring)
+    ring, steps = with_requested_last_copies(problem, problem.current)
     numbers = np.arange(len(problem.nodes))
     there = np.isin(numbers, ring.node)
     for node in np.flatnonzero(problem.members & ~there).tolist():
-        steps.append(Step("scale-out", ring := tiered(problem, _joined(problem, ring, [node], seed))))
+        steps.append(RingStep("scale-out", ring := tiered(problem, _joined(problem, ring, [node], seed))))
     for node in np.flatnonzero(there & ~problem.members).tolist():
-        steps.append(Step("scale-in", ring := tiered(problem, without(ring, numbers == node))))
+        steps.append(RingStep("scale-in", ring := tiered(problem, without(ring, numbers == node))))
     return RingAnswer(tuple(steps), ring)
 
 
@@ -89,7 +88,7 @@ def _tokens_of(problem: RingProblem, node: int) -> int:
 
 def _tokens(problem: RingProblem) -> int:
     """Return how many tokens a node of mean cpu has: with many copies fewer, since backups are distinct nodes."""
-    most = min(MOST, MOST_COMPARED // (problem.replication + 1) ** 2)
+    most = min(MOST_TOKENS, MOST_COMPARISONS // (problem.replication + 1) ** 2)
     return min(problem.tokens, max(1, most // len(problem.member)))
 
 
@@ -117,4 +116,4 @@ def _places(problem: RingProblem, node: int, count: int, seed: int, taken: set[f
 def hashed(seed: int, node: str, number: int) -> float:
     """Return the place in [0, 1) that a seed, a node and a number alone decide."""
     digest = blake2b(f"{seed} {number} {node}".encode(), digest_size=8).digest()
-    return (int.from_bytes(digest, "big") % PLACES) / PLACES
+    return (int.from_bytes(digest, "big") % HASH_PLACES) / HASH_PLACES

@@ -57,7 +57,7 @@ def copysets(problem: RingProblem, ring: Ring) -> Copysets:
 
 
 @dataclass(frozen=True, eq=False)
-class Lost:
+class LostState:
     """What is gone when some nodes fail together: (M,) positions, (K,) key groups, load per second and bytes."""
 
     positions: BoolArray
@@ -66,14 +66,14 @@ class Lost:
     state: float
 
 
-def lost(problem: RingProblem, ring: Ring, dead: BoolArray) -> Lost:
+def lost_state(problem: RingProblem, ring: Ring, dead: BoolArray) -> LostState:
     """Return what nobody holds any more once the nodes of *dead*, (N,), fail at the same time.
 
     On a ring with one token a node, a run of m dead neighbours loses its first m - r arcs ([Kumbhare2015], VII).
     """
     arcs = np.asarray(dead[ring.holders(problem.replication)].all(axis=1))
     gone = arcs[ring.owner(problem.position)]
-    return Lost(gone, gone[problem.atom], float(problem.load[gone].sum()), float(problem.state[gone].sum()))
+    return LostState(gone, gone[problem.atom], float(problem.load[gone].sum()), float(problem.state[gone].sum()))
 
 
 def probability_of(problem: RingProblem, nodes: IntArray) -> FloatArray:

@@ -19,9 +19,9 @@ from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import Copysets
 
 #: Sets that the search for a smallest hitting set looks at in all; what is left then is bounded.
-WORK = 100_000
+MOST_SETS_VISITED = 100_000
 #: Most nodes that a hitting set may have for the search to begin: it goes as deep.
-DEEPEST = 200
+MOST_DEPTH = 200
 
 
 class BestCase(NamedTuple):
@@ -35,7 +35,7 @@ class BestCase(NamedTuple):
 def best_case(problem: RingProblem, ring: Ring, sets: Copysets) -> BestCase:
     """Return the size of the largest harmless set of nodes, of all that hold something.
 
-    Exact where copysets are runs of neighbours, O(T); else exact within :data:`WORK`.
+    Exact where copysets are runs of neighbours, O(T); else exact within :data:`MOST_SETS_VISITED`.
     """
     nodes = sets.holders
     if ring.simple and ring.tier is None:
@@ -78,21 +78,21 @@ def _hitting_sets(sets: Copysets) -> tuple[list[int], int]:
     chosen and then forbidden. The bound counts copysets that share no node; at the root also how many nodes it takes
     to be in as many copysets as there are.
     """
-    search = _Search([frozenset(row) for row in sets.nodes.tolist()])
+    search = _HittingSetSearch([frozenset(row) for row in sets.nodes.tolist()])
     search.run()
     return sorted(search.best), search.proven
 
 
-class _Search:
+class _HittingSetSearch:
     def __init__(self, sets: list[frozenset[int]]) -> None:
         self.sets = sets
         self.best = _greedy(sets)
-        self.work = WORK
+        self.work = MOST_SETS_VISITED
         self.proven = max(_apart(sets, frozenset()), _by_degrees(sets))
 
     def run(self) -> None:
         """Search to the end, or until the work is used up; ``proven`` is the lower bound."""
-        if self.proven < len(self.best) <= DEEPEST and self._branch(self.sets, frozenset(), frozenset()):
+        if self.proven < len(self.best) <= MOST_DEPTH and self._branch(self.sets, frozenset(), frozenset()):
             self.proven = len(self.best)
 
     def _branch(self, left: list[frozenset[int]], chosen: frozenset[int], out: frozenset[int]) -> bool:

@@ -4,7 +4,10 @@
 set is down too. That share times the sum of the probabilities is the probability of the union. Where that sum is above
 1 it is likely enough that some set is down, and nodes are drawn as they fail.
 
-Shapes: S sets, C nodes in each at most, N nodes.
+:func:`sampled_with_zones` draws nodes and zones together, for rings over so many zones that their states cannot be
+gone through.
+
+Shapes: S sets (copysets), C nodes in each at most, N nodes, Z zones.
 """
 
 from __future__ import annotations
@@ -15,27 +18,96 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.peer_ring.survival.loss import Estimate
-from ftplan.planners.peer_ring.survival.set_bounds import alone
+from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.survival.copysets import probability_of
+from ftplan.planners.peer_ring.survival.set_bounds import LossEstimate, alone
+
+#: Samples at most and at least, and how many looks and numbers drawn they may take in all.
+MOST_ZONE_SAMPLES, FEWEST_ZONE_SAMPLES, MOST_SET_CHECKS, MOST_DRAWN = 20_000, 500, 2e9, 4e7
+
+
+def harris(problem: RingProblem, rows: IntArray) -> float:
+    """Return an upper bound: ``1 - Π (1 - P(set))``, as failures are positively correlated ([Harris1960])."""
+    each = probability_of(problem, rows)
+    return float(abs(np.expm1(np.log1p(-np.minimum(each, 1.0 - 1e-16)).sum())))
+
+
+def sampled_with_zones(problem: RingProblem, rows: IntArray, seed: int) -> LossEstimate | None:
+    """Return the probability that all nodes of some row, (S, C), are down; None where samples take too long.
+
+    The method of :func:`sampled_loss`, with zones that fail by chance too: once a set is drawn, each of its zones has
+    failed with the probability that it has given that all of the set is down.
+    """
+    each = probability_of(problem, rows)
+    total = float(each.sum())
+    samples = int(min(MOST_ZONE_SAMPLES, MOST_SET_CHECKS / rows.size, MOST_DRAWN / len(problem.nodes)))
+    if samples < FEWEST_ZONE_SAMPLES:
+        return None
+    if total <= 0.0:
+        return LossEstimate(0.0, 0.0, 0.0)
+    plain = total > 1.0
+    random = np.random.default_rng(seed)
+    cumulative, given = np.cumsum(each), _zone_given(problem, rows)
+    counted, size = 0, batch(len(rows), len(problem.nodes))
+    for begin in range(0, samples, size):
+        count = min(size, samples - begin)
+        chosen = None
+        if not plain:
+            drawn = np.searchsorted(cumulative, random.random(count) * cumulative[-1], side="right")
+            chosen = drawn.clip(max=len(each) - 1)
+        counted += hits(_dead_with_zones(problem, rows, given, chosen, count, random), rows, chosen)
+    return interval(1.0 if plain else total, counted, samples)
+
+
+def _zone_given(problem: RingProblem, rows: IntArray) -> FloatArray:
+    """Return how likely the zone of each node of a set has failed if all of the set is down, (S, C)."""
+    zone, p = problem.zone[rows], problem.down[rows]
+    own = np.ones(rows.shape)  # that all members of the zone are down of themselves
+    for k in range(rows.shape[1]):
+        own *= np.where(zone == zone[:, k : k + 1], p[:, k : k + 1], 1.0)
+    q = problem.zone_down[zone]
+    whole = q + (1.0 - q) * own
+    return np.asarray(np.divide(q, whole, out=np.zeros_like(whole), where=whole > 0.0))
+
+
+def _dead_with_zones(
+    problem: RingProblem,
+    rows: IntArray,
+    given: FloatArray,
+    chosen: IntArray | None,
+    count: int,
+    random: np.random.Generator,
+) -> BoolArray:
+    """Return which nodes are down in *count* samples, (count, N), all of the chosen set among them."""
+    drawn = random.random((count, len(problem.zones)))
+    failed = drawn < problem.zone_down
+    dead = random.random((count, len(problem.nodes))) < problem.down
+    if chosen is not None:
+        at, nodes = np.arange(count)[:, None], rows[chosen]
+        zones = problem.zone[nodes]
+        failed[at, zones] = drawn[at, zones] < given[chosen]
+        dead[at, nodes] = True
+    return np.asarray(dead | failed[:, problem.zone])
+
 
 #: Samples, how sure the interval is, and most numbers that are drawn, and bytes that are looked at, at once.
-SAMPLES, CONFIDENCE, AT_ONCE, BYTES = 4_000, 0.99, 4e6, 2e7
+SAMPLES, CONFIDENCE, MOST_DRAWN_AT_ONCE, MOST_BYTES_AT_ONCE = 4_000, 0.99, 4e6, 2e7
 
 
-class Stratum(NamedTuple):
-    """A state of the zones: its probability, sets as of ``ring_set_bounds.reduced``, (S, C), and (N,) probabilities."""
+class ZoneStratum(NamedTuple):
+    """A state of the zones: its probability, sets as of :func:`.set_bounds.reduced`, (S, C), and (N,) probabilities."""
 
     weight: float
     rows: IntArray
     down: FloatArray
 
 
-def sampled_loss(strata: Sequence[Stratum], seed: int) -> Estimate:
+def sampled_loss(strata: Sequence[ZoneStratum], seed: int) -> LossEstimate:
     """Return the probability that some set is down, over states of which one is the case. Cost O(samples (S C + N))."""
     chances = [stratum.weight * alone(stratum.rows, stratum.down) for stratum in strata]
     weights, sums = np.array([s.weight for s in strata]), np.array([float(each.sum()) for each in chances])
     if float(sums.sum()) <= 0.0:
-        return Estimate(0.0, 0.0, 0.0)
+        return LossEstimate(0.0, 0.0, 0.0)
     plain = float(sums.sum()) > float(weights.sum())
     each_sum = weights if plain else sums
     total = float(each_sum.sum())
@@ -53,7 +125,7 @@ def sampled_loss(strata: Sequence[Stratum], seed: int) -> Estimate:
 
 def batch(sets: int, nodes: int) -> int:
     """Return how many samples are looked at together."""
-    return max(1, int(min(AT_ONCE / max(nodes, 1), 8.0 * BYTES / max(sets, 1))))
+    return max(1, int(min(MOST_DRAWN_AT_ONCE / max(nodes, 1), 8.0 * MOST_BYTES_AT_ONCE / max(sets, 1))))
 
 
 def hits(dead: BoolArray, rows: IntArray, chosen: IntArray | None) -> int:
@@ -80,7 +152,7 @@ def _chosen(each: FloatArray, count: int, random: np.random.Generator) -> IntArr
     return np.asarray(drawn.clip(max=len(each) - 1))
 
 
-def _dead(stratum: Stratum, chosen: IntArray | None, count: int, random: np.random.Generator) -> BoolArray:
+def _dead(stratum: ZoneStratum, chosen: IntArray | None, count: int, random: np.random.Generator) -> BoolArray:
     """Return which nodes are down in *count* samples, (count, N + 1), the last for -1, with the set that was chosen."""
     nodes = len(stratum.down)
     dead = np.ones((count, nodes + 1), dtype=np.bool_)
@@ -90,7 +162,7 @@ def _dead(stratum: Stratum, chosen: IntArray | None, count: int, random: np.rand
     return dead
 
 
-def interval(total: float, successes: int, samples: int) -> Estimate:
+def interval(total: float, successes: int, samples: int) -> LossEstimate:
     """Return the share of samples that succeed, times *total*, between bounds that hold with :data:`CONFIDENCE`.
 
     The interval is that of [Clopper1934], which never promises too much.
@@ -100,4 +172,4 @@ def interval(total: float, successes: int, samples: int) -> Estimate:
     tail = (1.0 - CONFIDENCE) / 2.0
     low = float(betaincinv(successes, samples - successes + 1, tail)) if successes else 0.0
     high = float(betaincinv(successes + 1, samples - successes, 1.0 - tail)) if successes < samples else 1.0
-    return Estimate(total * (successes / samples), total * low, total * high)
+    return LossEstimate(total * (successes / samples), total * low, total * high)

@@ -1,20 +1,60 @@
-"""Bounds of the probability that all nodes of some set are down, for many sets of few independent nodes.
+"""A probability of loss with its bounds, and bounds of the probability that all nodes of some set are down.
 
-Shapes: S sets, C nodes in each at most, N nodes.
+The latter are for many sets of few independent nodes. Shapes: S sets, C nodes in each at most, N nodes.
 """
 
 from __future__ import annotations
 
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 
+#: Bounds that are as close, relative to the upper one, need no samples; nor do those below the second number.
+CLOSE_ENOUGH, NEGLIGIBLE = 0.02, 1e-290
+
+
+class LossEstimate(NamedTuple):
+    """An estimate from samples, with the bounds of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Loss(NamedTuple):
+    """A probability and its bounds: equal (``exact``), proven (``bounded``), or those of samples (``sampled``)."""
+
+    value: float
+    low: float
+    high: float
+    method: str
+
+    @classmethod
+    def between(cls, low: float, high: float) -> Loss:
+        """Return what is known by proven bounds: the value is the upper one."""
+        high = min(high, 1.0)
+        low = min(low, high)
+        return cls(high, low, high, "exact" if low == high else "bounded")
+
+    @property
+    def close(self) -> bool:
+        """Whether the bounds are as close as samples would make them, about."""
+        return self.high - self.low <= max(CLOSE_ENOUGH * self.high, NEGLIGIBLE)
+
+    def narrowed(self, found: LossEstimate, beside: float = 0.0, left: float = 0.0) -> Loss:
+        """Return the loss with an estimate of a part of it, *beside* what is known, and at most *left* besides."""
+        low = min(max(self.low, beside + found.low), self.high)
+        high = max(min(self.high, beside + found.high + left), low)
+        return Loss(min(max(beside + found.value, low), high), low, high, "sampled")
+
+
 #: Most parts of sets that are summed for the lower bound, over all sets.
-PARTS = 4e6
+MOST_PARTS = 4e6
 #: Sets that are down with less than this count for the upper bound only: products of such numbers are none.
-LEAST = 1e-300
+LEAST_PROBABILITY = 1e-300
 
 
 def reduced(rows: IntArray, down: FloatArray) -> IntArray:
@@ -43,8 +83,8 @@ def union_bounds(rows: IntArray, down: FloatArray) -> tuple[float, float]:
     [Dawson1967] by the sums over sets and over pairs of sets. Both are close where the probability is small.
     """
     each = alone(rows, down)
-    rare = each < LEAST
-    below = float(rare.sum()) * LEAST
+    rare = each < LEAST_PROBABILITY
+    below = float(rare.sum()) * LEAST_PROBABILITY
     rows, each = rows[~rare], each[~rare]
     if not each.size:
         return 0.0, below
@@ -64,12 +104,12 @@ def union_bounds(rows: IntArray, down: FloatArray) -> tuple[float, float]:
 def _pairs(rows: IntArray, each: FloatArray, down: FloatArray) -> float | None:
     """Return the sum over all pairs of sets of the probability that both are down; None where it takes too long.
 
-    No set is rarer than :data:`LEAST`. Two sets with the nodes T in common are both down with P(a) P(b) / Π_T p, and
-    Π_T (1/p) is the sum over all parts of T of Π (1/p - 1). So each part t of a set counts Π_t (1/p - 1) for each pair
-    of the sets that hold it.
+    No set is rarer than :data:`LEAST_PROBABILITY`. Two sets with the nodes T in common are both down with
+    P(a) P(b) / Π_T p, and Π_T (1/p) is the sum over all parts of T of Π (1/p - 1). So each part t of a set counts
+    Π_t (1/p - 1) for each pair of the sets that hold it.
     """
     columns = rows.shape[1]
-    if columns > 60 or len(rows) * 2.0**columns > PARTS or float(len(down)) ** columns >= 2.0**62:
+    if columns > 60 or len(rows) * 2.0**columns > MOST_PARTS or float(len(down)) ** columns >= 2.0**62:
         return None
     total = max(float(each.sum()) ** 2 - float((each**2).sum()), 0.0)
     for size in range(1, columns + 1):

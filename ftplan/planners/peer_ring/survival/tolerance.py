@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.peer_ring.metrics import tier_figures
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import Copysets, copysets, probability_of
 from ftplan.planners.peer_ring.survival.harmless import best_case
 from ftplan.planners.peer_ring.survival.survival import survival
 from ftplan.planners.peer_ring.survival.zones import fatal_zones, single_losses
-from ftplan.planners.peer_ring.tier import tier_figures
 
 #: Fatal sets that are named, those first that lose most.
-NAMED = 5
+MOST_NAMED_SETS = 5
 #: Most nodes of a harmless set that are named.
-EXAMPLE = 24
+MOST_NAMED_NODES = 24
 
 
 def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
     ``survival``
         See :func:`ftplan.planners.peer_ring.survival.survival.survival`; null where no probability of failure is known.
     ``tier``
-        With tiered copies: see :func:`ftplan.planners.peer_ring.tier.tier_figures`; else null.
+        With tiered copies: see :func:`ftplan.planners.peer_ring.metrics.tier_figures`; else null.
     ``without_tier``
         With tiered copies: the same for the ring whose last copy lies on the next node clockwise; null without tiers,
         or where the ring has too few nodes for so many copies.
@@ -79,7 +79,7 @@ def _of(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         "best_case": {
             "low": best.low,
             "high": best.high,
-            "example": _ids(problem, best.example) if 0 < best.low <= EXAMPLE else None,
+            "example": _ids(problem, best.example) if 0 < best.low <= MOST_NAMED_NODES else None,
         },
         "fatal_nodes": {
             "size": problem.replication + 1,
@@ -120,7 +120,7 @@ def _heaviest_nodes(problem: RingProblem, sets: Copysets) -> list[dict[str, Any]
 def _ranked(problem: RingProblem, key_groups: IntArray, state: FloatArray, load: FloatArray) -> list[int]:
     """Return the first sets by what they lose; ties end at the order in which they are given."""
     by = (-key_groups, -load, -state) if problem.state_known else (-key_groups, -load)
-    order: list[int] = np.lexsort((np.arange(len(key_groups)), *by))[:NAMED].tolist()
+    order: list[int] = np.lexsort((np.arange(len(key_groups)), *by))[:MOST_NAMED_SETS].tolist()
     return order
 
 

@@ -14,7 +14,7 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Most numbers that all steps copy, zones times zones for each state, and most looks whether a state is fatal.
-NUMBERS, LOOKS = 3e8, 2e8
+MOST_COPIED, MOST_FATAL_CHECKS = 3e8, 2e8
 
 
 class ZoneStates(NamedTuple):
@@ -59,7 +59,7 @@ def zone_states(probability: FloatArray, fatal: Collection[int], most: int) -> Z
     if 0 in fatal:
         return ZoneStates(1.0, np.zeros(0), np.zeros((0, total), dtype=np.bool_), 0.0)
     ends = _by_last_zone(fatal, total)
-    most = max(1, int(min(most, NUMBERS / max(total, 1) ** 2, LOOKS / max(len(fatal), 1))))
+    most = max(1, int(min(most, MOST_COPIED / max(total, 1) ** 2, MOST_FATAL_CHECKS / max(len(fatal), 1))))
     weight, failed, certain, left = np.ones(1), np.zeros((1, total), dtype=np.bool_), 0.0, 0.0
     for zone, q in enumerate(probability.tolist()):
         fallen = failed.copy()

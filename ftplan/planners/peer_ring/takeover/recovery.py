@@ -14,7 +14,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.peer_ring.problem import RingSetting
 
 
-class Recovery(NamedTuple):
+class TakeoverTimes(NamedTuple):
     """A take-over by its parts, in seconds from the failure.
 
     Attributes
@@ -42,7 +42,7 @@ def recovery(
     replay_rate: ArrayLike,
     age_s: ArrayLike | None = None,
     transfer_s: ArrayLike = 0.0,
-) -> Recovery:
+) -> TakeoverTimes:
     """Return what a take-over after a failure takes ([Kumbhare2015], VII).
 
     Parameters
@@ -72,7 +72,7 @@ def balance(
     own_rate: ArrayLike,
     replay_rate: ArrayLike,
     age_s: ArrayLike | None = None,
-) -> Recovery:
+) -> TakeoverTimes:
     """Return what it takes until a neighbour owns a part of an arc, *rate*: as :func:`recovery`, without detection."""
     age = np.asarray(setting.age_s if age_s is None else age_s, dtype=np.float64)
     since = age + 2.0 * setting.latency_bound_s
@@ -86,14 +86,14 @@ def _replayed(
     rate: ArrayLike,
     own_rate: ArrayLike,
     replay_rate: ArrayLike,
-) -> Recovery:
+) -> TakeoverTimes:
     """Return the times where detection and transfer take *before*, and the input of *since* is replayed."""
     given = (np.asarray(item, dtype=np.float64) for item in (*before, since, rate, own_rate, replay_rate))
     noticed, transfer, span, arriving, own, power = np.broadcast_arrays(*given)
     records = arriving * span
     begun = noticed + transfer + setting.fixed_s
     ready, level = begun + _time(records, power), begun + _time(records, power - own - arriving)
-    return Recovery(noticed + 0.0, records, ready, level)
+    return TakeoverTimes(noticed + 0.0, records, ready, level)
 
 
 def _time(records: FloatArray, power: FloatArray) -> FloatArray:

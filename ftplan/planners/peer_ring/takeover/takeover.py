@@ -14,14 +14,13 @@ import numpy as np
 from ftplan.model.plan import finite
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.changes import without
-from ftplan.planners.peer_ring.metrics import overloaded, utilisations
+from ftplan.planners.peer_ring.metrics import apart, overloaded, utilisations, weights
 from ftplan.planners.peer_ring.moves import CopyMove, RingMove, ring_moves
 from ftplan.planners.peer_ring.negotiation import Request, requested
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.survival.copysets import Lost, lost
+from ftplan.planners.peer_ring.survival.copysets import LostState, lost_state
 from ftplan.planners.peer_ring.takeover.recovery import recovery
-from ftplan.planners.peer_ring.tier import apart, weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ def take_over(problem: RingProblem, ring: Ring, dead: BoolArray | None = None) -
     """
     gone = problem.fails if dead is None else dead
     after = ring_after(problem, ring, gone)
-    nobodys = lost(problem, ring, gone)
+    nobodys = lost_state(problem, ring, gone)
     missing = _lost(problem, ring, nobodys)
     if after is None:
         return TakeOver(None, (), (), [], missing)
@@ -111,7 +110,7 @@ def _with_copies_left(problem: RingProblem, ring: Ring) -> RingProblem:
     return replace(problem, replication=min(problem.replication, len(ring.nodes)))
 
 
-def _lost(problem: RingProblem, ring: Ring, gone: Lost) -> list[dict[str, Any]]:
+def _lost(problem: RingProblem, ring: Ring, gone: LostState) -> list[dict[str, Any]]:
     owner = ring.node[ring.owner(problem.position)][problem.atom]
     return [
         {
@@ -125,7 +124,7 @@ def _lost(problem: RingProblem, ring: Ring, gone: Lost) -> list[dict[str, Any]]:
     ]
 
 
-class _Sums(NamedTuple):
+class _TakeoverSums(NamedTuple):
     """What each node takes over and gets, (N,); ``own_rate`` is what it has without that, lost arcs included."""
 
     load: FloatArray
@@ -137,7 +136,11 @@ class _Sums(NamedTuple):
 
 
 def _takeovers(
-    problem: RingProblem, after: Ring, runs: Mapping[int, Sequence[int]], copies: Sequence[CopyMove], sums: _Sums
+    problem: RingProblem,
+    after: Ring,
+    runs: Mapping[int, Sequence[int]],
+    copies: Sequence[CopyMove],
+    sums: _TakeoverSums,
 ) -> list[dict[str, Any]]:
     load, use, setting = problem.loads(after), utilisations(problem, after), problem.setting
     transfer_s = sums.transfer / setting.bandwidth
@@ -194,10 +197,10 @@ def _sums(
     problem: RingProblem,
     ring: Ring,
     after: Ring,
-    gone: Lost,
+    gone: LostState,
     moves: Sequence[RingMove],
     copies: Sequence[CopyMove],
-) -> _Sums:
+) -> _TakeoverSums:
     nodes = len(problem.nodes)
     owner, heir = (one.node[one.owner(problem.position)] for one in (ring, after))
     moved = owner != heir
@@ -209,7 +212,7 @@ def _sums(
         transfer[move.target] += move.transfer_bytes
     for copy in copies:
         got[copy.target] += copy.bytes
-    return _Sums(
+    return _TakeoverSums(
         np.asarray(np.bincount(heir[moved], problem.load[moved], minlength=nodes)),
         np.asarray(np.bincount(heir[kept], problem.rate[kept], minlength=nodes)),
         np.asarray(np.bincount(owner, problem.rate, minlength=nodes) + begun_anew),

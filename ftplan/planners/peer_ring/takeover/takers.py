@@ -135,7 +135,7 @@ def _restored(
     return total + tiered, np.where(tiered > 0.0, np.maximum(window, alone), window)
 
 
-class Run(NamedTuple):
+class NodeRun(NamedTuple):
     """A run of neighbours that fail together: how many, the node that takes over, and when it is ready."""
 
     length: int
@@ -144,7 +144,7 @@ class Run(NamedTuple):
     caught_up_s: float
 
 
-def worst_runs(problem: RingProblem, ring: Ring) -> list[Run]:
+def worst_runs(problem: RingProblem, ring: Ring) -> list[NodeRun]:
     """Return for 1, 2, ... r neighbours that fail together the run that is ready last; one token a node only.
 
     One node takes over all arcs of a run, so that, unlike failures here and there, these add up. Cost O(N r).
@@ -163,5 +163,5 @@ def worst_runs(problem: RingProblem, ring: Ring) -> list[Run]:
             problem.setting, before[first + length] - before[first], rate[heir], problem.setting.replay_rate[taker]
         )
         last = int(np.lexsort((taker, -parts.ready_s))[0])
-        runs.append(Run(length, int(taker[last]), float(parts.ready_s[last]), float(parts.caught_up_s.max())))
+        runs.append(NodeRun(length, int(taker[last]), float(parts.ready_s[last]), float(parts.caught_up_s.max())))
     return runs

@@ -12,10 +12,9 @@ from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import MoveLimits
-from ftplan.planners.allocate_checkpoints.maintenance import keep_up
+from ftplan.planners.allocate_checkpoints.maintenance import maintain_current
 from ftplan.planners.allocate_checkpoints.objective import ObjectiveName
 from ftplan.planners.allocate_checkpoints.problem import build
 from ftplan.planners.budget import Budget
@@ -92,7 +91,9 @@ class Allocator:
             settings, fresh = self._fresh(technique, now, windows(period), seed)
             seen, cluster = self._seen(windows(period)), self._cluster(now)
             budget = Budget(settings.time_limit_s, settings.iterations, ends=settings.ends)
-            kept, report = keep_up(fresh, MoveLimits(threshold), cluster, self.topology, seen, settings, budget)
+            kept, report = maintain_current(
+                fresh, MoveLimits(threshold), cluster, self.topology, seen, settings, budget
+            )
             if kept.answer is None or (report is not None and report.still_broken):
                 return now.copies
             return _copies(kept.answer, now)

@@ -13,7 +13,7 @@ import numpy as np
 from ftplan.model.measures.node_load import NodeLoad
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
-from ftplan.planners.allocate_checkpoints.checkpoint_use import usable_copies
+from ftplan.planners.allocate_checkpoints.copy_measures import usable_copies
 from ftplan.planners.rebalance.effects import places_after, surviving_copies
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS, migration_costs
 from ftplan.planners.rebalance.problem import Migration, RebalanceProblem

@@ -14,7 +14,7 @@ from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
-from ftplan.planners.allocate_checkpoints.algorithms.options import AllocationOptions
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import AllocationOptions
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.rebalance.algorithms.outcome import new_copies
 from ftplan.planners.rebalance.algorithms.pairing import paired

@@ -14,16 +14,15 @@ from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.machine_limits import VARIABLE
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.any_rules import best_dual
+from ftplan.planners.allocate_checkpoints.algorithms.arrays import needed_bytes
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale import ascend_at_scale
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import scan, with_incumbent
-from ftplan.planners.allocate_checkpoints.algorithms.exact import MANY_PAIRS, exact
-from ftplan.planners.allocate_checkpoints.algorithms.models.exact_at_scale import price_guided
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import longest_first
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import best_dual
+from ftplan.planners.allocate_checkpoints.algorithms.exact import MANY_PAIRS, exact, price_guided
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import longest_first
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
-from ftplan.planners.allocate_checkpoints.algorithms.rules.memory import needed_bytes
+from ftplan.planners.allocate_checkpoints.algorithms.search.node_repair import repair_in_bulk
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
-from ftplan.planners.allocate_checkpoints.algorithms.search.repair_in_bulk import repair_in_bulk
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, CheckpointProblem, build
@@ -46,7 +45,7 @@ def test_prices_guide_to_a_valid_plan_above_the_bound(copies: int, anti_affinity
     best, dual = price_guided(problem, limits, placed.copies, Budget(60))
     again, _ = price_guided(problem, limits, placed.copies, Budget(60))
     assert np.array_equal(best, again)
-    assert limits.kept(best)
+    assert limits.satisfied_by(best)
     assert np.take_along_axis(problem.allowed, best, axis=1).all()
     for row in problem.domain[best]:
         assert len(set(row.tolist())) == copies
@@ -126,7 +125,7 @@ def test_bulk_repair_reduces_the_breach() -> None:
     limits = limits_of(problem, CheckpointRules(1, "node", 0.2))
     placed = WorkingAllocation.of(problem, limits, problem.allowed.argmax(axis=1)[:, None])
     repair_in_bulk(placed, Budget(60))
-    assert limits.kept(placed.copies)
+    assert limits.satisfied_by(placed.copies)
     assert np.take_along_axis(problem.allowed, placed.copies, axis=1).all()
 
 

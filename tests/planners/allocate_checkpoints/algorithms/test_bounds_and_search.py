@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.any_rules import best_dual
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale import CANDIDATE_STEPS, SAMPLE_STEPS
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import WHOLE, ascend, dual_value
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import best_dual
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     Blocks,
     Lagrangian,
@@ -22,12 +22,12 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     subgradient_ascent,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
-from ftplan.planners.allocate_checkpoints.algorithms.models.reduced_model import open_columns
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import longest_first
+from ftplan.planners.allocate_checkpoints.algorithms.models.reduced_cost_fixing import open_columns
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import longest_first
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search import node_repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (
-    Effort,
+    NeighbourhoodEffort,
     large_neighbourhood_search,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import improve
@@ -106,13 +106,17 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     improve(placed, Budget(60))
     second = problem.value(placed.copies)
     assert second <= first
-    assert limits.kept(placed.copies)
+    assert limits.satisfied_by(placed.copies)
     dual = best_dual(problem, limits, second, Budget(60))
     columns = open_columns(problem, limits, dual, second)
-    found = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
-    again = large_neighbourhood_search(problem, limits, columns, placed.copies, dual, Effort(0, 5), Budget(60))
+    found = large_neighbourhood_search(
+        problem, limits, columns, placed.copies, dual, NeighbourhoodEffort(0, 5), Budget(60)
+    )
+    again = large_neighbourhood_search(
+        problem, limits, columns, placed.copies, dual, NeighbourhoodEffort(0, 5), Budget(60)
+    )
     assert np.array_equal(found, again)
-    assert limits.kept(found)
+    assert limits.satisfied_by(found)
     assert dual.bound <= problem.value(found) <= second
 
 

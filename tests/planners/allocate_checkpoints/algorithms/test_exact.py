@@ -16,7 +16,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.even import even
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
 from ftplan.planners.allocate_checkpoints.objective import objective_value
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions
-from ftplan.planners.allocate_checkpoints.rules import violations
+from ftplan.planners.allocate_checkpoints.violations import violations
 from tests.planners.allocate_checkpoints.algorithms.cases import (
     Case,
     apply_fix,

@@ -10,7 +10,7 @@ from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build
-from ftplan.planners.allocate_checkpoints.rules import violations
+from ftplan.planners.allocate_checkpoints.violations import violations
 
 
 @pytest.mark.parametrize("algorithm", ["correlated", "exact"])

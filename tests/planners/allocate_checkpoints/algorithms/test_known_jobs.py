@@ -15,7 +15,7 @@ from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective, objective_value
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build
-from ftplan.planners.allocate_checkpoints.rules import violations
+from ftplan.planners.allocate_checkpoints.violations import violations
 from tests.planners.allocate_checkpoints.algorithms.cases import cluster, job, placement
 
 PLANNERS = [pytest.param(registry.load(row), id=row.name) for row in registry.rows("allocate-checkpoints")]

@@ -18,7 +18,7 @@ from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.algorithms.allowed import AllowedSets
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets
 from ftplan.planners.drain_schedule.problem import DrainLimits, DrainProblem, KeyGroupCopies, MovingRoom
 from tests.model.measures.slow_fidelity import slow_fidelity
 from tests.topologies import operator, topologies

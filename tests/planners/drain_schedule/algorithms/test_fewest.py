@@ -13,14 +13,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners import registry
-from ftplan.planners.drain_schedule.algorithms import branching
 from ftplan.planners.drain_schedule.algorithms import exact as module
 from ftplan.planners.drain_schedule.algorithms.bounds import LeastRounds
 from ftplan.planners.drain_schedule.algorithms.exact import exact
 from ftplan.planners.drain_schedule.algorithms.first_fit import one_by_one, zone_by_zone
 from ftplan.planners.drain_schedule.algorithms.greedy import greedy
-from ftplan.planners.drain_schedule.algorithms.options import DrainOptions
-from ftplan.planners.drain_schedule.problem import Drain, DrainLimits, DrainProblem
+from ftplan.planners.drain_schedule.problem import Drain, DrainLimits, DrainOptions, DrainProblem
 from ftplan.planners.drain_schedule.rules import broken
 from ftplan.planners.result import Result
 from tests.planners.drain_schedule.algorithms.cases import (
@@ -74,7 +72,7 @@ def test_each_proof_alone_agrees_with_all_sets(problem: DrainProblem, program: b
     fewest = fewest_rounds(problem)
     assume(fewest is not None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(branching, "STEPS", 0)
+        patch.setattr(module, "MOST_BRANCHES", 0)
         patch.setattr(module, "few_rounds", lambda sets, *_: one_by_one(sets))
         patch.setattr(module, "least_rounds", lambda sets: LeastRounds(min(1, sets.count), ()))
         patch.setattr(module, "SMALL_PROGRAM", 1500 if program else -1)

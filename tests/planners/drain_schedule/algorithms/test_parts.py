@@ -15,14 +15,14 @@ from ftplan.model.plan import Objective
 from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule import packing as moving
-from ftplan.planners.drain_schedule.algorithms.allowed import members
-from ftplan.planners.drain_schedule.algorithms.assignment import edge_cliques
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import members
+from ftplan.planners.drain_schedule.algorithms.assignment_model import edge_cliques
 from ftplan.planners.drain_schedule.algorithms.bounds import least_rounds
 from ftplan.planners.drain_schedule.algorithms.covering import Covering
 from ftplan.planners.drain_schedule.algorithms.first_fit import by_saturation, first_fit, one_by_one
-from ftplan.planners.drain_schedule.algorithms.heaviest import Rows, heaviest
-from ftplan.planners.drain_schedule.algorithms.improvement import fewer, reordered, shorter, total_s
-from ftplan.planners.drain_schedule.algorithms.restartable import restartable
+from ftplan.planners.drain_schedule.algorithms.greedy import fewer, reordered, shorter, total_s
+from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows, heaviest_set
+from ftplan.planners.drain_schedule.algorithms.outcome import restartable
 from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.problem import DrainLimits, DrainProblem, MovingRoom
 from ftplan.planners.drain_schedule.rules import ROOM, broken, conflicts
@@ -78,9 +78,9 @@ def test_the_heaviest_set_is_that_of_all_tried(problem: DrainProblem, seed: int)
     sets = sets_of(problem)
     weight = np.random.default_rng(seed).integers(0, 8, sets.count)
     best = max(int(weight[list(members(mask))].sum()) for mask in range(1 << sets.count) if sets.allowed(mask))
-    above, rows = 0, Rows(sets)
+    above, rows = 0, AllowedSetRows(sets)
     for _ in range(int(weight.sum()) + 1):
-        answer = heaviest(sets, weight, rows, above, FOREVER)
+        answer = heaviest_set(sets, weight, rows, above, FOREVER)
         if answer.proven:
             break
         assert sets.allowed(answer.mask)
@@ -94,13 +94,13 @@ def test_the_heaviest_set_is_that_of_all_tried(problem: DrainProblem, seed: int)
 def test_rows_count_no_more_than_is_allowed(problem: DrainProblem, order: list[int]) -> None:
     assume(able(problem))
     sets = sets_of(problem)
-    rows = Rows(sets)
+    rows = AllowedSetRows(sets)
     for mask in range(1 << sets.count):
         if not sets.allowed(mask) and mask.bit_count() > 1:
             so_far = 0
             for k in members(mask):
-                so_far |= 1 << k if sets.simple(so_far, k) else 0
-            if not sets.kept(so_far):
+                so_far |= 1 << k if sets.fits_pairwise(so_far, k) else 0
+            if not sets.keeps_limits(so_far):
                 rows.cut(so_far)
     for mask in range(1 << sets.count):
         if sets.allowed(mask):
@@ -117,8 +117,8 @@ def test_the_heaviest_set_of_a_graph_is_its_heaviest_clique_turned_round(seed: i
     nx.set_node_attributes(graph, {k: int(weight[k]) for k in range(70)}, "weight")
     _, best = nx.max_weight_clique(graph)
     sets = sets_of(conflict_problem(70, nx.complement(graph).edges))
-    assert heaviest(sets, weight, Rows(sets), best, FOREVER).proven
-    answer = heaviest(sets, weight, Rows(sets), best - 1, FOREVER)
+    assert heaviest_set(sets, weight, AllowedSetRows(sets), best, FOREVER).proven
+    answer = heaviest_set(sets, weight, AllowedSetRows(sets), best - 1, FOREVER)
     assert (answer.weight, sets.allowed(answer.mask)) == (best, True)
 
 

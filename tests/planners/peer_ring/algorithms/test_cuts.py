@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.compiled import called_often
-from ftplan.planners.peer_ring.algorithms.cuts.partition import partition, ring_of, scattered
+from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of, scattered
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from tests.planners.peer_ring.algorithms.cases import ring_problem

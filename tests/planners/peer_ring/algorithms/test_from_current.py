@@ -11,19 +11,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.peer_ring.algorithms.bounds import least_load
 from ftplan.planners.peer_ring.algorithms.exact import exact
-from ftplan.planners.peer_ring.algorithms.least_load import least_load
 from ftplan.planners.peer_ring.algorithms.moves import from_current as module
 from ftplan.planners.peer_ring.algorithms.moves import levels as levels_module
-from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order
+from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import every_order
 from ftplan.planners.peer_ring.algorithms.moves.from_current import from_current
-from ftplan.planners.peer_ring.algorithms.moves.repair import repaired
-from ftplan.planners.peer_ring.algorithms.moves.request import Question
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
+from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, less_crowded
 from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem
-from ftplan.planners.peer_ring.rules import turned
+from ftplan.planners.peer_ring.rules import same_circle
 from ftplan.planners.result import Result
 from tests.planners.peer_ring.algorithms.cases import every_ring, ring_of, ring_problem, with_current
 
@@ -64,7 +63,7 @@ def all_levels(problem: RingProblem) -> list[Levels]:
         over = (after + problem.foreign > problem.overload * problem.capacity * (1 + 1e-9)) & (after > before)
         if problem.removed.any() and over.any():
             continue
-        if problem.rebalance and not turned(problem.current.node, ring.node):
+        if problem.rebalance and not same_circle(problem.current.node, ring.node):
             continue
         moved = moved_bytes(problem, problem.current, ring)
         answer.append((problem.violations(ring), problem.largest_load(ring), moved))
@@ -124,8 +123,8 @@ def test_without_all_orders_rings_and_bounds_are_valid(
     want = best_of(levels, target or 0.0, np.inf if most is None else most)
     assume(want is not None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "how_many", lambda question: None)
-        patch.setattr(levels_module, "SOME_STEPS", steps)
+        patch.setattr(module, "count_orders", lambda question: None)
+        patch.setattr(levels_module, "MOST_STEPS_OF_BEST", steps)
         result = planned(asked)
     if result.answer is None:
         return
@@ -151,7 +150,7 @@ def test_rebalance_keeps_the_order_and_is_best_in_it(problem: RingProblem) -> No
     want = best_of(all_levels(asked))
     result = planned(asked)
     assert result.answer is not None
-    assert turned(problem.current.node, result.answer.ring.node)
+    assert same_circle(problem.current.node, result.answer.ring.node)
     assert levels_of(asked, result) == pytest.approx(want)
     assert result.status == "optimal"
 
@@ -197,7 +196,7 @@ def test_equal_nodes_that_join_are_looked_at_once() -> None:
     problem = ring_problem([1.0] * 24, [1.0] * 11, None, 1)
     current = ring_of(problem, range(4), [0, 6, 12, 18])
     asked = with_current(problem, current, added=list(range(4, 11)), target_load=3.0)
-    assert len(list(every_order(Question(asked)))) == 10 * 9 * 8
+    assert len(list(every_order(RingChange(asked)))) == 10 * 9 * 8
     assert planned(asked).status == "optimal"
 
 
@@ -247,4 +246,4 @@ def test_a_zone_twice_is_repaired_by_a_node_from_far_away() -> None:
     zone = np.array(["abc".index(letter) for letter in zones])
     order = np.arange(len(zones))
     assert crowded(zone, 2)[0] == 1
-    assert crowded(zone[repaired(zone, order, 2, 0, Budget(np.inf))], 2)[0] == 0
+    assert crowded(zone[less_crowded(zone, order, 2, 0, Budget(np.inf))], 2)[0] == 0

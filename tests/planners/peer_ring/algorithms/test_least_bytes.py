@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 
 from ftplan.compiled import called_often
 from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.peer_ring.algorithms.bounds import least_load
 from ftplan.planners.peer_ring.algorithms.exact import exact
-from ftplan.planners.peer_ring.algorithms.least_load import least_load
 from ftplan.planners.peer_ring.algorithms.moves import arc_bound as bounds
 from ftplan.planners.peer_ring.algorithms.moves import cuts as module
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
+from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import candidate_orders, every_order
 from ftplan.planners.peer_ring.algorithms.moves.cuts import floor_bytes, least_bytes
-from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order
-from ftplan.planners.peer_ring.algorithms.moves.front import front
-from ftplan.planners.peer_ring.algorithms.moves.levels import Wanted, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.pool import some_orders
-from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.moves.from_current import front
+from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, best_of, orders_of
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_of, ring_problem, with_current
@@ -58,7 +57,7 @@ def test_cuts_of_an_order_are_the_best_of_all(asked: tuple[RingProblem, np.ndarr
             ring = ring_of(problem, np.roll(order, turn).tolist(), first)
             if problem.largest_load(ring) <= load * (1 + 1e-9):
                 want = min(want, moved_bytes(problem, problem.current, ring))
-    question = Question(problem)
+    question = RingChange(problem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MOST_PLACES", places)
         found = least_bytes(question, order, load, BUDGET)
@@ -72,14 +71,14 @@ def test_cuts_of_an_order_are_the_best_of_all(asked: tuple[RingProblem, np.ndarr
 @settings(max_examples=30)
 @given(orders(), st.sampled_from([1.0, 1.3, 2.0]))
 def test_the_bound_of_any_order_is_below_that_of_each(asked: tuple[RingProblem, np.ndarray], load: float) -> None:
-    question = Question(asked[0])
+    question = RingChange(asked[0])
     bound = max(arc_bound(question, load, BUDGET), rough_bound(question, load))
     costs = [least_bytes(question, order, load, BUDGET).cost for order in every_order(question)]
     if np.isfinite(min(costs)):
         assert bound <= min(costs) * (1 + 1e-9)
 
 
-def rough_bound(question: Question, load: float) -> float:
+def rough_bound(question: RingChange, load: float) -> float:
     """Return the bound by arcs of blocks of some positions, as where the clock leaves time for no more."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounds, "MOST_STEPS", (100,))
@@ -104,10 +103,10 @@ def grown(seed: int, joins: int, replication: int, target: float) -> RingProblem
 )
 def test_kept_orders_are_close_to_the_best_of_all(seed: int, joins: int, replication: int, target: float) -> None:
     problem = grown(seed, joins, replication, target)
-    question, best = Question(problem), least_load(problem, SearchOptions(), BUDGET)
-    wanted = Wanted(target, np.inf, best.bound)
+    question, best = RingChange(problem), least_load(problem, SearchOptions(), BUDGET)
+    wanted = LevelLimits(target, np.inf, best.bound)
     with called_often():
-        some = best_of(question, orders_of(question, some_orders(question, best, BUDGET)), wanted, BUDGET)
+        some = best_of(question, orders_of(question, candidate_orders(question, best, BUDGET)), wanted, BUDGET)
         every = best_of(question, orders_of(question, every_order(question)), wanted, BUDGET)
     assert some is not None
     assert every is not None

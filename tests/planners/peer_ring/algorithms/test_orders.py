@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.orders.dealt import dealt, paired, possible, with_excess
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, distinct_in_windows, fewest_crowded
-from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of, zone_order, zones_in_order
+from ftplan.planners.peer_ring.algorithms.orders.zone_order import (
+    is_possible,
+    order_with_excess,
+    paired_order,
+    spaced_order,
+    width_of,
+    zone_order,
+    zones_in_order,
+)
 from tests.planners.peer_ring.algorithms.cases import ring_problem
 
 SIZES = st.lists(st.integers(1, 12), min_size=1, max_size=6).map(lambda sizes: np.array(sizes))
@@ -49,9 +56,9 @@ def text(order: IntArray) -> str:
 
 
 def test_dealt_as_in_the_notes() -> None:
-    assert text(dealt(np.array([3, 3, 3, 2]), 3)) == "ABCDABCDABC"
-    assert text(dealt(np.array([4, 4, 3]), 2)) == "ABCABABACBC"
-    assert text(dealt(np.array([2, 2, 1, 1]), 3)) == "ABCABD"
+    assert text(spaced_order(np.array([3, 3, 3, 2]), 3)) == "ABCDABCDABC"
+    assert text(spaced_order(np.array([4, 4, 3]), 2)) == "ABCABABACBC"
+    assert text(spaced_order(np.array([2, 2, 1, 1]), 3)) == "ABCABD"
 
 
 @pytest.mark.parametrize("total", range(2, 8))
@@ -65,7 +72,7 @@ def test_zones_in_order_against_every_order(total: int) -> None:
             assert np.bincount(order, minlength=len(sizes)).tolist() == list(sizes)
             assert (crowded(order, width)[0], bound) == (fewest, fewest), (sizes, width)
             assert fewest_crowded(np.array(sizes), width) <= fewest
-            assert possible(np.array(sizes), width) == (fewest == 0)
+            assert is_possible(np.array(sizes), width) == (fewest == 0)
 
 
 def test_most_zones_in_the_worst_window() -> None:
@@ -96,9 +103,9 @@ def one_zone(total: int, nodes: tuple[int, ...]) -> IntArray:
 @settings(max_examples=60, deadline=None)
 @given(SIZES, st.integers(1, 5))
 def test_dealt_has_no_zone_twice(sizes: IntArray, width: int) -> None:
-    if int(sizes.sum()) < width or not possible(sizes, width):
+    if int(sizes.sum()) < width or not is_possible(sizes, width):
         return
-    order = dealt(sizes, width)
+    order = spaced_order(sizes, width)
     assert np.bincount(order, minlength=len(sizes)).tolist() == sizes.tolist()
     assert crowded(order, width)[0] == 0
 
@@ -108,7 +115,7 @@ def test_dealt_has_no_zone_twice(sizes: IntArray, width: int) -> None:
 def test_with_excess_keeps_all_nodes_and_the_bound(sizes: IntArray, width: int) -> None:
     if int(sizes.sum()) < width:
         return
-    order = with_excess(sizes, width)
+    order = order_with_excess(sizes, width)
     assert np.bincount(order, minlength=len(sizes)).tolist() == sizes.tolist()
     assert crowded(order, width)[0] >= fewest_crowded(sizes, width)
 
@@ -118,7 +125,7 @@ def test_with_excess_keeps_all_nodes_and_the_bound(sizes: IntArray, width: int) 
 def test_paired_has_as_few_as_the_closed_form(sizes: IntArray) -> None:
     if 2 * int(sizes.max()) <= int(sizes.sum()):
         return
-    order = paired(sizes)
+    order = paired_order(sizes)
     assert np.bincount(order, minlength=len(sizes)).tolist() == sizes.tolist()
     if len(order) > 1:
         assert crowded(order, 2)[0] == min(2 * int(sizes.max()) - int(sizes.sum()), len(order))

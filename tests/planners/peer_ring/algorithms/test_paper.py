@@ -14,13 +14,13 @@ from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms import negotiation
 from ftplan.planners.peer_ring.algorithms.in_place import at_positions
-from ftplan.planners.peer_ring.algorithms.negotiation import as_planned
+from ftplan.planners.peer_ring.algorithms.negotiation import negotiate_by_round
 from ftplan.planners.peer_ring.algorithms.paper import paper, random_ring
 from ftplan.planners.peer_ring.changes import positions_of_arcs
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.rules import broken, turned
+from ftplan.planners.peer_ring.rules import broken, same_circle
 from ftplan.planners.result import Result
 from tests.planners.peer_ring.algorithms.cases import best_ring, even_ring, ring_of, ring_problem, with_current
 
@@ -114,7 +114,7 @@ def test_what_goes_in_circles_is_left_out() -> None:
 def test_moves_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = ring_problem([1.0] * 128, [1.0] * 6, capacity=np.full(6, 128 / 6 / 0.7))
     assert codes(planned(problem)) == ["NEGOTIATION_ENDED"]
-    monkeypatch.setattr(negotiation, "ROUNDS", 1)
+    monkeypatch.setattr(negotiation, "MOST_ROUNDS", 1)
     assert codes(planned(problem)) == ["NEGOTIATION_ENDED"]
 
 
@@ -258,7 +258,7 @@ def test_tokens_in_place_go_to_positions(at: list[int], size: int) -> None:
     placed, steps = at_positions(problem, ring)
     assert np.isin(placed.token, problem.position).all()
     assert (positions_of_arcs(placed, problem.position) > 0).all()
-    assert turned(ring.node, placed.node)
+    assert same_circle(ring.node, placed.node)
     if (np.bincount(ring.owner(problem.position), minlength=len(at)) > 0).all():
         owners = [one.node[one.owner(problem.position)].tolist() for one in (ring, placed)]
         assert owners[0] == owners[1]
@@ -309,7 +309,7 @@ def test_the_mean_is_a_bound_to_the_last_digit() -> None:
 
 def test_no_load_no_moves() -> None:
     problem = ring_problem([0.0] * 8, [1.0] * 3)
-    course = as_planned(problem, random_ring(problem, 0), (), Budget(60.0))
+    course = negotiate_by_round(problem, random_ring(problem, 0), (), Budget(60.0))
     assert (course.steps, course.why) == ((), "no node is overloaded")
     assert answer(problem).ring.nodes.tolist() == [0, 1, 2]
 
@@ -320,5 +320,5 @@ def test_moves_of_windows_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = eight(8.0, windows=windows, window_s=10.0, rebalance=True)
     problem = with_current(replace(problem, load=windows[0]), even_ring(problem))
     assert "NEGOTIATION_ENDED" not in codes(planned(problem))
-    monkeypatch.setattr(negotiation, "STEPS", 1)
+    monkeypatch.setattr(negotiation, "MOST_MOVES_IN_PLACE", 1)
     assert "NEGOTIATION_ENDED" in codes(planned(problem))

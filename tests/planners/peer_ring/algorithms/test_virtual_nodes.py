@@ -47,7 +47,7 @@ def test_as_many_tokens_as_cpu() -> None:
 
 
 def test_too_many_tokens_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 10)
+    monkeypatch.setattr(module, "MOST_TOKENS", 10)
     result = virtual_nodes(question(3), SearchOptions())
     assert [warning.code for warning in result.warnings] == ["FEWER_TOKENS"]
     assert result.answer is not None
@@ -56,7 +56,7 @@ def test_too_many_tokens_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_many_copies_have_fewer_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each token walks to as many distinct nodes: 9 copies of 90 tokens are 7,290 comparisons at least."""
-    monkeypatch.setattr(module, "MOST_COMPARED", 9 * 9 * 18)
+    monkeypatch.setattr(module, "MOST_COMPARISONS", 9 * 9 * 18)
     result = virtual_nodes(question(9, replication=8), SearchOptions())
     assert [warning.code for warning in result.warnings] == ["FEWER_TOKENS"]
     assert result.answer is not None

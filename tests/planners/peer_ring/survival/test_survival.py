@@ -13,26 +13,15 @@ from hypothesis import strategies as st
 from ftplan.model.measures.loss_probability import union_probability
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.survival import (
-    enumerated_loss as ring_enumerated_loss,
-)
-from ftplan.planners.peer_ring.survival import (
-    loss as ring_loss,
-)
-from ftplan.planners.peer_ring.survival import (
-    run_loss as ring_run_loss,
-)
-from ftplan.planners.peer_ring.survival import (
-    set_loss as ring_set_loss,
-)
-from ftplan.planners.peer_ring.survival import (
-    zone_samples as ring_zone_samples,
-)
+from ftplan.planners.peer_ring.survival import sampled_loss as ring_sampled_loss
+from ftplan.planners.peer_ring.survival import set_bounds as ring_set_bounds
+from ftplan.planners.peer_ring.survival import set_loss as ring_set_loss
+from ftplan.planners.peer_ring.survival import survival as ring_survival
 from ftplan.planners.peer_ring.survival import (
     zone_states as ring_zone_states,
 )
 from ftplan.planners.peer_ring.survival.copysets import copysets, expected_lost_bytes
-from ftplan.planners.peer_ring.survival.sampled_loss import Stratum, hits, sampled_loss
+from ftplan.planners.peer_ring.survival.sampled_loss import ZoneStratum, hits, sampled_loss
 from ftplan.planners.peer_ring.survival.set_bounds import alone, reduced, union_bounds
 from ftplan.planners.peer_ring.survival.survival import loss, survival
 from tests.planners.peer_ring import ring_failures as every
@@ -121,7 +110,7 @@ def test_loss_is_the_sum_over_every_failure(case: tuple[RingProblem, Ring]) -> N
 @given(rings(8, zones_fail=False, kinds=("simple", "tier")))
 def test_runs_are_the_sum_over_every_failure(case: tuple[RingProblem, Ring]) -> None:
     problem, ring = case
-    found = ring_run_loss.run_loss(problem, ring)
+    found = ring_survival.run_loss(problem, ring)
     assert found is not None
     assert found[0] == found[1] == pytest.approx(float(every.loss(problem, ring)[0]), rel=1e-12, abs=0.0)
 
@@ -132,21 +121,21 @@ def test_bounds_hold_where_nothing_is_exact(case: tuple[RingProblem, Ring]) -> N
     problem, ring = case
     exact = float(every.loss(problem, ring)[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ring_enumerated_loss, "MOST", 0)
-        patch.setattr(ring_set_loss, "FEW", 0)
-        patch.setattr(ring_loss, "CLOSE", 1.0)
+        patch.setattr(ring_set_loss, "MOST_HOLDERS", 0)
+        patch.setattr(ring_set_loss, "MOST_BRANCHED_SETS", 0)
+        patch.setattr(ring_set_bounds, "CLOSE_ENOUGH", 1.0)
         for states in (1, 2, 100):
-            patch.setattr(ring_set_loss, "STATES", states)
+            patch.setattr(ring_set_loss, "MOST_ZONE_STATES", states)
             found = ring_set_loss.set_loss(problem, copysets(problem, ring), 0)
             assert found.low * (1 - 1e-12) <= exact <= found.high * (1 + 1e-12)
             assert found.value == found.high
     if ring.simple:
-        runs = ring_run_loss.run_loss(problem, ring)
+        runs = ring_survival.run_loss(problem, ring)
         assert runs is not None
         assert runs[0] == runs[1] == pytest.approx(exact, rel=1e-12, abs=0.0)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ring_zone_states, "NUMBERS", 1.0)
-            bounds = ring_run_loss.run_loss(problem, ring)
+            patch.setattr(ring_zone_states, "MOST_COPIED", 1.0)
+            bounds = ring_survival.run_loss(problem, ring)
         assert bounds is not None
         assert bounds[0] * (1 - 1e-12) <= exact <= bounds[1] * (1 + 1e-12)
 
@@ -180,8 +169,8 @@ def test_samples_and_bounds_agree_with_every_failure(case: tuple[RingProblem, Ri
     low, high = union_bounds(rows, problem.down)
     assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12)
     if exact < 1.0:
-        found = sampled_loss([Stratum(1.0, rows, problem.down)], 0)
-        assert found == sampled_loss([Stratum(1.0, rows, problem.down)], 0)
+        found = sampled_loss([ZoneStratum(1.0, rows, problem.down)], 0)
+        assert found == sampled_loss([ZoneStratum(1.0, rows, problem.down)], 0)
         assert found.low <= found.value <= found.high
         wide = 4 * (found.high - found.low)  # 99 % are not all of hundreds of examples
         assert found.low - wide <= exact <= found.high + wide
@@ -233,14 +222,14 @@ def test_samples_of_nodes_and_zones_agree_with_every_failure(case: tuple[RingPro
     exact = loss(problem, ring).value
     rows = copysets(problem, ring).nodes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ring_zone_samples, "MOST", 2_000)
-        found = ring_zone_samples.sampled_with_zones(problem, rows, 0)
-        assert found == ring_zone_samples.sampled_with_zones(problem, rows, 0)
+        patch.setattr(ring_sampled_loss, "MOST_ZONE_SAMPLES", 2_000)
+        found = ring_sampled_loss.sampled_with_zones(problem, rows, 0)
+        assert found == ring_sampled_loss.sampled_with_zones(problem, rows, 0)
     assert found is not None
     wide = 4 * (found.high - found.low)
     assert found.low - wide <= exact * (1 + 1e-12)
     assert exact * (1 - 1e-12) <= found.high + wide
-    assert exact <= ring_zone_samples.harris(problem, rows) * (1 + 1e-12)
+    assert exact <= ring_sampled_loss.harris(problem, rows) * (1 + 1e-12)
 
 
 def test_rings_over_many_zones_are_sampled() -> None:
@@ -256,7 +245,7 @@ def test_rings_over_many_zones_are_sampled() -> None:
     assert found.low <= exact <= found.high
     assert found.high - found.low < 0.1 * exact
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ring_zone_samples, "LOOKS", 0.0)
+        patch.setattr(ring_sampled_loss, "MOST_SET_CHECKS", 0.0)
         proven = loss(problem, even_ring(problem))
     assert proven.method == "bounded"
     assert proven.low <= exact <= proven.high == proven.value
@@ -267,9 +256,9 @@ def test_very_many_copies_are_branched_on_or_bounded() -> None:
     exact = loss(problem, even_ring(problem))
     assert exact.method == "exact"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ring_run_loss, "WORK", 1e4)
+        patch.setattr(ring_survival, "MOST_CHANGES", 1e4)
         assert loss(problem, even_ring(problem)).value == pytest.approx(exact.value, rel=1e-12)
-        patch.setattr(ring_set_loss, "FEW", 0)
+        patch.setattr(ring_set_loss, "MOST_BRANCHED_SETS", 0)
         found = loss(problem, even_ring(problem))
     assert found.low <= exact.value <= found.high <= 40 * 0.01**31 * (1 + 1e-12)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival import harmless as ring_harmless
-from ftplan.planners.peer_ring.survival.copysets import copysets, lost, probability_of
+from ftplan.planners.peer_ring.survival.copysets import copysets, lost_state, probability_of
 from ftplan.planners.peer_ring.survival.harmless import best_case
 from ftplan.planners.peer_ring.survival.tolerance import tolerance
 from ftplan.planners.peer_ring.survival.zones import fatal_zones, single_losses
@@ -48,7 +48,7 @@ def test_harmless_sets_of_the_notes(nodes: int, replication: int, harmless: list
     problem, ring = equal_arcs(nodes, replication)
     count = [0] * (nodes + 1)
     for dead in every.failures(frozenset(range(nodes))):
-        count[len(dead)] += not lost(problem, ring, dead_nodes(problem, dead)).positions.any()
+        count[len(dead)] += not lost_state(problem, ring, dead_nodes(problem, dead)).positions.any()
     assert count == harmless
 
 
@@ -58,7 +58,7 @@ def test_best_case_of_the_notes(nodes: int, replication: int, best: int, sets: i
     assert best_case(problem, ring, copysets(problem, ring))[:2] == (best, best)
     if sets is not None:
         everything = every.failures(frozenset(range(nodes)))
-        harmless = [d for d in everything if not lost(problem, ring, dead_nodes(problem, d)).positions.any()]
+        harmless = [d for d in everything if not lost_state(problem, ring, dead_nodes(problem, d)).positions.any()]
         assert (len(harmless), max(map(len, harmless))) == (sets, best)
 
 
@@ -67,7 +67,7 @@ def test_harmless_sets_of_one_backup_are_counted_by_lucas(nodes: int) -> None:
     problem, ring = equal_arcs(nodes, 1)
     for size in range(nodes // 2 + 1):
         harmless = sum(
-            not lost(problem, ring, dead_nodes(problem, dead)).positions.any()
+            not lost_state(problem, ring, dead_nodes(problem, dead)).positions.any()
             for dead in combinations(range(nodes), size)
         )
         assert harmless == nodes * comb(nodes - size, size) // (nodes - size)
@@ -79,7 +79,7 @@ def test_best_case_is_the_closed_form(nodes: int) -> None:
         problem, ring = equal_arcs(nodes, replication)
         best = best_case(problem, ring, copysets(problem, ring))
         assert best.low == best.high == nodes * replication // (replication + 1)
-        assert not lost(problem, ring, dead_nodes(problem, best.example)).positions.any()
+        assert not lost_state(problem, ring, dead_nodes(problem, best.example)).positions.any()
 
 
 @QUICK
@@ -91,7 +91,7 @@ def test_losses_and_best_case_are_those_of_every_failure(case: tuple[RingProblem
     largest = 0
     for dead in every.failures(nodes):
         gone = every.loses(held, dead)
-        found = lost(problem, ring, dead_nodes(problem, dead))
+        found = lost_state(problem, ring, dead_nodes(problem, dead))
         assert np.flatnonzero(found.positions).tolist() == gone
         assert (found.load, found.state) == (problem.load[gone].sum(), problem.state[gone].sum())
         assert np.flatnonzero(found.key_groups).tolist() == [
@@ -102,7 +102,7 @@ def test_losses_and_best_case_are_those_of_every_failure(case: tuple[RingProblem
     assert (best.low, best.high, len(best.example)) == (largest, largest, largest)
     assert not every.loses(held, frozenset(best.example))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ring_harmless, "WORK", 3)
+        patch.setattr(ring_harmless, "MOST_SETS_VISITED", 3)
         bounded = best_case(problem, ring, copysets(problem, ring))
     assert bounded.low == len(bounded.example) <= largest <= bounded.high
     assert not every.loses(held, frozenset(bounded.example))

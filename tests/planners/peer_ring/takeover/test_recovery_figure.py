@@ -9,14 +9,14 @@ import pytest
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.peer_ring.negotiation import Watch, negotiated
-from ftplan.planners.peer_ring.problem import Thresholds
+from ftplan.planners.peer_ring.problem import RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.takeover.recovery import recovery
 from tests.planners.peer_ring.ring_latencies import POWER, setting
 
 NODES, RATE, RINGS = 12, 15_000.0, 100
 POSITION = np.arange(4096) / 4096
-LIMITS = Thresholds(cpu_high=0.75, cpu_low=0.7)
+LIMITS = RingThresholds(cpu_high=0.75, cpu_low=0.7)
 #: Milliseconds by failures at a time: what the model with the paper's parameters gives in the long run.
 EXPECTED_MS = {1: 1017, 2: 1138, 3: 1208, 4: 1247, 5: 1277, 6: 1302}
 

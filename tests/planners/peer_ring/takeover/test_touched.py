@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.peer_ring.takeover.touched import most_touched
+from ftplan.planners.peer_ring.inputs.setting import most_touched
 
 
 def test_by_hand() -> None:

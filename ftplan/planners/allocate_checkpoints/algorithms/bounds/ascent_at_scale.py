@@ -8,8 +8,8 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import Scan, scan
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import Dual, dual_of, mean_use
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import Scan, allowed_cost, scan
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import AllocationDual, dual_of, mean_use
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     Blocks,
     Lagrangian,
@@ -19,7 +19,6 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     paid,
     subgradient_ascent,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.models.separate import allowed_cost
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.greedy import regret_greedy
 from ftplan.planners.budget import Budget
@@ -29,20 +28,20 @@ from ftplan.planners.budget import Budget
 CANDIDATE_STEPS = StepRule(momentum=0.7, patience=8, small_rise=1e-5, return_passes=1)
 SAMPLE_STEPS = CANDIDATE_STEPS._replace(patience=24, raised=0.05)
 #: Units in the sample, for each node, about, and steps on the sample.
-SAMPLE = 10
+SAMPLE_UNITS_PER_NODE = 10
 LEAST_SAMPLE = 4
 SAMPLE_PAIRS = 4_000_000
 SAMPLE_PASSES = 400
 #: What the sample's target exceeds the whole's by, as a part of what a random plan loses against it.
 SAMPLE_MARGIN = 0.05
 #: Nodes kept for each unit, and steps between two looks at all nodes.
-CANDIDATES = 32
-PASSES = 100
+CANDIDATE_NODES = 32
+CANDIDATE_PASSES = 100
 #: How far above the bound the steps aim at most, as a part of what a random plan loses: the candidates say nothing
 #: of prices far away.
 REACH = 1e-3
 #: Looks at all nodes at most, and the part of what a random plan loses below which a rise ends the ascent.
-ROUNDS = 16
+MOST_ROUNDS = 16
 LEAST_RISE = 2e-5
 
 
@@ -82,7 +81,7 @@ def sampled_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
     steps aim at what Algorithm 3 reaches on the sample.
     """
     units, nodes = problem.cost.shape
-    wanted = max(LEAST_SAMPLE * nodes, min(SAMPLE * nodes, SAMPLE_PAIRS // nodes))
+    wanted = max(LEAST_SAMPLE * nodes, min(SAMPLE_UNITS_PER_NODE * nodes, SAMPLE_PAIRS // nodes))
     chosen = np.arange(0, units, max(1, units // wanted))
     total = limits.weight.sum(axis=1)
     ratio = np.where(total > 0, limits.weight[:, chosen].sum(axis=1) / np.where(total > 0, total, 1.0), 1.0)[:, None]
@@ -99,15 +98,15 @@ def sampled_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
 
 def ascend_at_scale(
     problem: CheckpointProblem, limits: Limits, target: float, budget: Budget, start: FloatArray | None = None
-) -> tuple[Dual, Scan]:
+) -> tuple[AllocationDual, Scan]:
     """Return the best dual found, with the scan at its prices.
 
     Steps look at the candidates of a scan only, which overrates the bound where other nodes have become cheaper;
     each round ends with a scan of all nodes, whose bound is proven. Deterministic but for the clock.
     """
 
-    def at(prices: FloatArray) -> tuple[Dual, Scan]:
-        scanned = scan(problem, limits, prices, CANDIDATES)
+    def at(prices: FloatArray) -> tuple[AllocationDual, Scan]:
+        scanned = scan(problem, limits, prices, CANDIDATE_NODES)
         return dual_of(problem, limits, prices, scanned), scanned
 
     best, scanned = at(np.zeros(limits.lower.shape) if start is None else start)
@@ -118,13 +117,13 @@ def ascend_at_scale(
         if dual.bound > best.bound:
             best, scanned = dual, again
     theta, failed, reach = 1.0, 0, REACH
-    for _ in range(budget.passes(ROUNDS)):
+    for _ in range(budget.passes(MOST_ROUNDS)):
         if budget.over() or not np.isfinite(best.bound) or problem.rounded(best.bound) >= target:
             break
         distance = reach * max(problem.random_value - best.bound, 0.0)
         near = min(target, best.bound + distance)
         lagrangian = restricted(problem, limits, scanned.cost, scanned.nodes)
-        passes = budget.passes(PASSES) - 1
+        passes = budget.passes(CANDIDATE_PASSES) - 1
         ascent = subgradient_ascent(lagrangian, (best.prices,), near, passes, budget, CANDIDATE_STEPS, max(theta, 0.01))
         theta = ascent.theta
         dual, again = at(ascent.prices[0])

@@ -1,4 +1,8 @@
-"""The few nodes that matter to each unit at given prices, found in passes over blocks of the cost matrix."""
+"""The few nodes that matter to each unit at given prices, found in passes over blocks of the cost matrix.
+
+Without a limit that couples them the units are independent: each copy takes its cheapest allowed node
+(:func:`cheapest`).
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,43 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.models.separate import cheapest
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 
+
+def cheapest(cost: FloatArray, domain: IntArray, copies: int) -> tuple[IntArray, FloatArray]:
+    """Return for each unit the *copies* cheapest nodes of different domains, and their total cost.
+
+    *cost* has shape (U, N) and is infinite where no copy may be; ties go to the first node. Taking the cheapest node
+    over and over, each time without the domains already used, is optimal: the cheapest nodes of the *copies* cheapest
+    domains. Returns shapes (U, copies) and (U,); a total is infinite where there are too few domains. Cost
+    O(U N copies).
+    """
+    units = np.arange(cost.shape[0])
+    chosen = np.zeros((cost.shape[0], copies), dtype=np.int64)
+    total = np.zeros(cost.shape[0])
+    left = cost if copies == 1 else cost.copy()
+    single = np.unique(domain).size == domain.size
+    for k in range(copies):
+        if cost.size == 0:
+            break
+        best = left.argmin(axis=1)
+        chosen[:, k] = best
+        total += left[units, best]
+        if k + 1 < copies:
+            if single:
+                left[units, best] = np.inf
+            else:
+                left[domain[None, :] == domain[best][:, None]] = np.inf
+    return chosen, total
+
+
+def allowed_cost(problem: CheckpointProblem) -> FloatArray:
+    """Return the cost matrix with infinity where a copy may not be, shape (U, N)."""
+    return np.where(problem.allowed, problem.cost, np.inf)
+
+
 #: Numbers of one block: 4 MB, which stays in a core's cache.
-BLOCK = 1 << 19
+BLOCK_NUMBERS = 1 << 19
 #: Threads that work on blocks; numpy releases the interpreter's lock within each.
 THREADS = 2
 
@@ -49,7 +85,7 @@ def scan(problem: CheckpointProblem, limits: Limits | None, prices: FloatArray |
     )
     rows = () if limits is None or prices is None else zip(limits.weight, prices, strict=True)
     due = [(weight, price) for weight, price in rows if price.any()]
-    step = max(1, BLOCK // max(nodes, 1))
+    step = max(1, BLOCK_NUMBERS // max(nodes, 1))
 
     def block(start: int) -> None:
         here = slice(start, min(start + step, units))

@@ -21,7 +21,7 @@ from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.interrupts import LOOK_S
 
 #: Pairs of unit and node up to which the flow is solved in this process, which cannot be stopped meanwhile.
-MOST_HERE = 300_000
+MOST_PAIRS_IN_PROCESS = 300_000
 
 #: Tail, head, capacity and cost of each arc.
 Network = tuple[IntArray, ...]
@@ -40,14 +40,16 @@ LARGEST_COST = 2.0**60
 
 
 @dataclass(frozen=True, eq=False)
-class Flow:
+class CheckpointFlow:
     """The cheapest copies (U, c) under the limits, and a bound below the cost of any others."""
 
     copies: IntArray
     bound: float
 
 
-def cheapest_flow(problem: CheckpointProblem, cost: FloatArray, most: FloatArray, budget: Budget) -> Flow | None:
+def cheapest_flow(
+    problem: CheckpointProblem, cost: FloatArray, most: FloatArray, budget: Budget
+) -> CheckpointFlow | None:
     """Return the cheapest allocation with at most ``most[i]`` copies on node i, None where there is none.
 
     Units must be single key groups. *cost* has shape (U, N), *most* (N,). Costs are rounded down to integers of about
@@ -64,7 +66,7 @@ def cheapest_flow(problem: CheckpointProblem, cost: FloatArray, most: FloatArray
     """
     units, nodes = cost.shape
     if units == 0:
-        return Flow(np.zeros((0, problem.copies), dtype=np.int64), 0.0)
+        return CheckpointFlow(np.zeros((0, problem.copies), dtype=np.int64), 0.0)
     unit, node = np.nonzero(problem.allowed)
     domains = int(problem.domain.max()) + 1
     grouped = problem.copies > 1 and np.unique(problem.domain).size < nodes
@@ -87,14 +89,14 @@ def cheapest_flow(problem: CheckpointProblem, cost: FloatArray, most: FloatArray
     arcs.append((node_at + np.arange(nodes), sink, room, 0))
     columns = zip(*(np.broadcast_arrays(*arc) for arc in arcs), strict=True)
     network = tuple(np.concatenate(column).astype(np.int64) for column in columns)
-    solve = flows_of if unit.size <= MOST_HERE else flows_elsewhere
+    solve = flows_of if unit.size <= MOST_PAIRS_IN_PROCESS else flows_elsewhere
     flows = solve(network, sink, units * problem.copies, budget)
     if flows is None:
         return None
     first = units + (distinct.size if grouped else 0)
     used = flows[first : first + unit.size] > 0
     copies = node[used].reshape(units, problem.copies)
-    return Flow(np.asarray(copies, dtype=np.int64), float(int(costs[used].sum()) / factor))
+    return CheckpointFlow(np.asarray(copies, dtype=np.int64), float(int(costs[used].sum()) / factor))
 
 
 def flows_of(network: Network, sink: int, supply: int, budget: Budget) -> IntArray | None:

@@ -49,7 +49,7 @@ class SatResult:
     least: float | None = None
 
 
-class Stretch(NamedTuple):
+class StretchedLimit(NamedTuple):
     """A limit that grows with a variable g, from ``least`` to ``most`` in steps of 1/``steps``.
 
     ``limit`` is the name of a limit on nodes, of which the upper ones become ``upper + g unit`` and the lower ones
@@ -94,7 +94,12 @@ def find_feasible(problem: CheckpointProblem, limits: Limits, seed: int, budget:
 
 
 def least_stretch(
-    problem: CheckpointProblem, limits: Limits, stretch: Stretch, hint: IntArray | None, seed: int, budget: Budget
+    problem: CheckpointProblem,
+    limits: Limits,
+    stretch: StretchedLimit,
+    hint: IntArray | None,
+    seed: int,
+    budget: Budget,
 ) -> SatResult:
     """Find the least g for which there is a plan when one limit stretches, with a proven lower bound of g.
 
@@ -144,7 +149,7 @@ def _assignment(problem: CheckpointProblem) -> SatModel:
 
 
 def limits_on_nodes(
-    model: SatModel, problem: CheckpointProblem, limits: Limits, stretch: Stretch | None = None, g: Any = 0
+    model: SatModel, problem: CheckpointProblem, limits: Limits, stretch: StretchedLimit | None = None, g: Any = 0
 ) -> None:
     """``lower[r, i] - g unit[i] <= sum over u of weight[r, u] x[u, i] <= upper[r, i] + g unit[i]``, unit for one r."""
     for r, name in enumerate(limits.names):
@@ -169,7 +174,7 @@ def failover_limits(model: SatModel, problem: CheckpointProblem, limits: Limits,
         add_to_sat(model.sat, limits.failover, first, factor, floors)
 
 
-def stretched_failover_limits(model: SatModel, limits: Limits, stretch: Stretch, first: Pairs, g: Any) -> None:
+def stretched_failover_limits(model: SatModel, limits: Limits, stretch: StretchedLimit, first: Pairs, g: Any) -> None:
     """``own[i] + sum over u with loss[u] = l of load[u] y[u, i] <= g unit[l, i]``."""
     failover = limits.failover
     assert failover is not None
@@ -181,7 +186,7 @@ def stretched_failover_limits(model: SatModel, limits: Limits, stretch: Stretch,
         model.sat.add(_weighed(column, floors) + int(own[node]) <= most)
 
 
-def _stretch_factor(problem: CheckpointProblem, limits: Limits, r: int, stretch: Stretch) -> float:
+def _stretch_factor(problem: CheckpointProblem, limits: Limits, r: int, stretch: StretchedLimit) -> float:
     """Return what makes one row's weights large, where neither its limits nor their stretch may overflow."""
     total = float(limits.weight[r].sum()) * problem.copies
     if limits.names[r] == stretch.limit:

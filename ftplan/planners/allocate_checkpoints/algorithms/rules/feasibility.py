@@ -6,19 +6,21 @@ from dataclasses import dataclass, replace
 
 from ftplan.model.plan import Infeasible, Warn
 from ftplan.model.topology import IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
+from ftplan.planners.allocate_checkpoints.algorithms.allocation import LEAST_AUTO_BALANCE, Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import find_feasible
-from ftplan.planners.allocate_checkpoints.algorithms.options import LEAST_AUTO_BALANCE, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import (
     explain,
     too_few_domains,
     unattainable_failover,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_balance import UNBOUNDED_BALANCE, least_balance
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_failover import least_failover
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import LeastLimit, longest_first, number
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import LeastLimit, longest_first, number
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import (
+    UNBOUNDED_BALANCE,
+    least_balance,
+    least_failover,
+)
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
@@ -27,7 +29,7 @@ from ftplan.planners.result import Result
 
 #: Parts of the time that is left: for the least failover limit, for the least balance within one, and for the proof
 #: that there is no allocation.
-FAILOVER, BALANCE, PROOF = 0.5, 0.6, 0.6
+FAILOVER_SHARE, BALANCE_SHARE, PROOF_SHARE = 0.5, 0.6, 0.6
 #: Seconds that finding the smallest fix may always take.
 FIX_S = 1.0
 
@@ -58,7 +60,7 @@ def rules_in_force(
             return infeasible(problem, rules, replace(unattainable, current=options.failover_limit), budget)
     if options.minimise == "failover":
         others = replace(rules, balance=UNBOUNDED_BALANCE if options.balance == "auto" else options.balance)
-        part = budget.part(FAILOVER)
+        part = budget.part(FAILOVER_SHARE)
         least = least_failover(problem, others, options.seed, part)
         budget.cut = budget.cut or part.cut
         if least is None:
@@ -69,7 +71,7 @@ def rules_in_force(
         return RulesInForce(replace(rules, balance=options.balance), witness, tuple(warnings))
     if not problem.load.size:
         return RulesInForce(replace(rules, balance=LEAST_AUTO_BALANCE))
-    part = budget if rules.failover_limit is None else budget.part(BALANCE)
+    part = budget if rules.failover_limit is None else budget.part(BALANCE_SHARE)
     least = least_balance(problem, rules, LEAST_AUTO_BALANCE, options.seed, part, witness)
     budget.cut = budget.cut or part.cut
     if least is None:
@@ -95,7 +97,7 @@ def feasible_copies(
     if repair(placed, budget):
         return placed.copies
     result = find_feasible(problem, limits, options.seed, budget)
-    if result.copies is not None and limits.kept(result.copies):
+    if result.copies is not None and limits.satisfied_by(result.copies):
         return result.copies
     return no_plan(problem, in_force.rules, options, budget, proven=result.status == "infeasible")
 
@@ -109,7 +111,7 @@ def no_plan(
 ) -> Result[Allocation]:
     """Return ``infeasible`` with its fix where that is proven, ``no-plan-in-time`` else."""
     if proven is None:
-        part = budget.part(PROOF)  # the rest is for the fix
+        part = budget.part(PROOF_SHARE)  # the rest is for the fix
         proven = find_feasible(problem, limits_of(problem, rules), options.seed, part).status == "infeasible"
         budget.cut = budget.cut or part.cut
     if not proven:

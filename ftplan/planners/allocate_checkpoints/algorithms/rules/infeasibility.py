@@ -12,12 +12,25 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import Stretch, find_feasible, least_stretch
-from ftplan.planners.allocate_checkpoints.algorithms.rules.failover import failover_of, loss_name, ratios
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_balance import UNBOUNDED_BALANCE, least_balance
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_failover import failover_lower_bound, least_failover
-from ftplan.planners.allocate_checkpoints.algorithms.rules.least_limit import number, rounded_up
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of, most_copies
+from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import (
+    StretchedLimit,
+    find_feasible,
+    least_stretch,
+)
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import number, rounded_up
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import (
+    failover_of,
+    limits_of,
+    loss_name,
+    most_copies,
+    ratios,
+)
+from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import (
+    UNBOUNDED_BALANCE,
+    failover_lower_bound,
+    least_balance,
+    least_failover,
+)
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget
 
@@ -104,7 +117,7 @@ def infeasible_memory(
     unit: FloatArray = np.where(known, MB, 0.0)
     over_full = float(np.sum(np.maximum(-problem.memory_left[np.isfinite(problem.memory_left)], 0.0)))
     most = ceil((over_full + problem.state.sum() * problem.copies) / MB) + 1
-    result = least_stretch(problem, limits, Stretch("memory", unit, 0.0, most, 1.0), None, seed, budget)
+    result = least_stretch(problem, limits, StretchedLimit("memory", unit, 0.0, most, 1.0), None, seed, budget)
     if result.copies is None:
         return None
     over = np.where(known, limits.used(result.copies)[row] - limits.upper[row], -np.inf)

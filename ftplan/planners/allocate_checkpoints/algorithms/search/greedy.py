@@ -32,7 +32,7 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits, budget: Budget | N
     1. The order is by second-best minus best, largest first. As printed (best minus second-best, descending) it places
        the least sensitive copies first, against the paper's own explanation.
     2. Line 36 takes the difference to the next rank, as the explanation says, not the value itself.
-    3. Nodes that constraint 1 forbids are not ranked. On a failure all full nodes are passed over at once: nodes only
+    3. Nodes that constraint 1 forbids are not ranked. On a failure all full nodes are skipped at once: nodes only
        fill up, so these ranks could never be used again.
     4. Equal values share a rank: the best nodes are tried together, and a failure goes beyond the whole tie set.
     5. At the last rank, where there is no next value, the regret is infinite: nothing else is left for the copy.

@@ -9,22 +9,22 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import Dual, priced
-from ftplan.planners.allocate_checkpoints.algorithms.models.branch_and_cut import LEAST_TIME_S, branch_and_cut
+from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import AllocationDual, priced
+from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import LEAST_TIME_S, SearchEnd, branch_and_cut
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.budget import Budget
 
 #: Copies in one neighbourhood, about, and the fewest nodes.
-COPIES = 160
+COPIES_PER_NEIGHBOURHOOD = 160
 FEWEST_NODES = 4
 #: Nodes of the search tree, and the relative gap, at which one neighbourhood is left.
 TREE_NODES = 100
-GAP = 1e-6
+RELATIVE_GAP = 1e-6
 #: Neighbourhoods without success, times the number of nodes, after which the search ends.
-STALE = 2
+MOST_STALE_PER_NODE = 2
 
 
-class Effort(NamedTuple):
+class NeighbourhoodEffort(NamedTuple):
     """Work of a search: neighbourhoods at most, nodes of each one's search tree, and what the draws follow."""
 
     seed: int
@@ -37,8 +37,8 @@ def large_neighbourhood_search(
     limits: Limits,
     columns: BoolArray,
     incumbent: IntArray,
-    dual: Dual,
-    effort: Effort,
+    dual: AllocationDual,
+    effort: NeighbourhoodEffort,
     budget: Budget,
 ) -> IntArray:
     """Return copies (U, c) that cost no more than the incumbent, by re-solving small sets of nodes exactly.
@@ -53,13 +53,17 @@ def large_neighbourhood_search(
         return incumbent
     rng = np.random.default_rng(effort.seed)
     most = max(FEWEST_NODES, nodes.size // 2)
-    size = int(np.clip(COPIES * nodes.size // max(incumbent.size, 1), FEWEST_NODES, most))
+    size = int(np.clip(COPIES_PER_NEIGHBOURHOOD * nodes.size // max(incumbent.size, 1), FEWEST_NODES, most))
     cost = priced(problem, limits, dual.prices)
     least = problem.copies * cost.min(axis=1)
     stale = 0
     for _ in range(budget.passes(effort.rounds)):
         value = problem.value(incumbent)
-        if budget.left_s < LEAST_TIME_S or stale >= STALE * nodes.size or problem.gap(value, dual.bound) <= 1e-9:
+        if (
+            budget.left_s < LEAST_TIME_S
+            or stale >= MOST_STALE_PER_NODE * nodes.size
+            or problem.gap(value, dual.bound) <= 1e-9
+        ):
             break
         destroyed = _destroyed(cost, least, nodes, incumbent, size, rng)
         incumbent = _repaired(problem, limits, columns, destroyed, incumbent, effort, budget)
@@ -97,7 +101,7 @@ def _repaired(
     columns: BoolArray,
     destroyed: BoolArray,
     incumbent: IntArray,
-    effort: Effort,
+    effort: NeighbourhoodEffort,
     budget: Budget,
 ) -> IntArray:
     """Return the incumbent (U, c) with the copies on the destroyed nodes (N,) placed in the best way within *columns*.
@@ -127,7 +131,8 @@ def _repaired(
     within = replace(within, lower=within.lower - rest, upper=within.upper - rest)
     open_columns = columns[there] & destroyed[nodes][None, :]
     np.put_along_axis(open_columns, mine, True, axis=1)
-    best, _ = branch_and_cut(inside, within, open_columns, mine, effort.seed, budget, GAP, effort.tree_nodes)
+    end = SearchEnd(RELATIVE_GAP, effort.tree_nodes)
+    best, _ = branch_and_cut(inside, within, open_columns, mine, effort.seed, budget, end)
     copies = incumbent.copy()
     copies[units] = nodes[best]
-    return copies if limits.kept(copies) else incumbent
+    return copies if limits.satisfied_by(copies) else incumbent

@@ -15,7 +15,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation i
 #: Relative slack of a limit in bytes: sums of fractions of bytes are rounded.
 ROUNDING = 1e-12
 #: Copies up to which all limits are checked after every change.
-CHECKED = 5000
+MOST_CHECKED_COPIES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class CurrentAllocation:
 
 
 @dataclass(slots=True)
-class Migration:
+class CopyMigration:
     """An allocation on its way from the current one, with its cost, and the moves and bytes so far."""
 
     allocation: WorkingAllocation
@@ -99,11 +99,13 @@ class Migration:
     size: float
 
     @staticmethod
-    def of(allocation: WorkingAllocation, current: CurrentAllocation, allowance: MoveLimits | None = None) -> Migration:
+    def of(
+        allocation: WorkingAllocation, current: CurrentAllocation, allowance: MoveLimits | None = None
+    ) -> CopyMigration:
         """Return the migration that has come to an allocation, which it changes in place."""
         copies = allocation.copies
         limits = allowance or MoveLimits()
-        return Migration(allocation, current, limits, allocation.value, current.moves(copies), current.size(copies))
+        return CopyMigration(allocation, current, limits, allocation.value, current.moves(copies), current.size(copies))
 
     def exceeded(self) -> tuple[str, ...]:
         """Return the names of the limits on moves that are exceeded."""
@@ -149,7 +151,7 @@ class Migration:
         undo = [(slot, int(self.allocation.flat[slot])) for slot, _ in moves]
         for slot, node in moves:
             self.move(slot, node)
-        if self.allocation.flat.size > CHECKED or self.allocation.kept():
+        if self.allocation.flat.size > MOST_CHECKED_COPIES or self.allocation.is_feasible():
             return True
         for slot, node in reversed(undo):
             self.move(slot, node)

@@ -15,7 +15,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.search.partial_allocation i
 from ftplan.planners.budget import Budget
 
 #: Pairs of unit and node up to which every change is looked at before each move; beyond it units go one by one.
-LOOKS = 200_000
+MOST_PAIRS_FOR_ALL = 200_000
 
 
 def restore_in_part(
@@ -26,11 +26,11 @@ def restore_in_part(
     Guarantee: within the allowance; none of defects, breach and failover excess is more than now, nor the cost where
     the others are the same; where a single change gains and is affordable, something gains. Greedy, one change at a
     time: not the best that the moves allow. Cost O(U c N) a move in small problems, O(c N) in large ones
-    (:data:`LOOKS`), until the time is up.
+    (:data:`MOST_PAIRS_FOR_ALL`), until the time is up.
     """
     partial = PartialAllocation(current, limits, allowance)
     heavy: IntArray = np.argsort(-current.problem.load, kind="stable")
-    search = _best_of_all if heavy.size * current.problem.cost.shape[1] <= LOOKS else _one_by_one
+    search = _best_of_all if heavy.size * current.problem.cost.shape[1] <= MOST_PAIRS_FOR_ALL else _one_by_one
     search(partial, heavy, budget)
     return partial
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import OPERATORS, SWAP
-from ftplan.planners.allocate_checkpoints.algorithms.search.node_repair import repair_nodes
-from ftplan.planners.allocate_checkpoints.algorithms.search.rated_changes import (
+from ftplan.planners.allocate_checkpoints.algorithms.search.node_repair import (
     LEAST_RELIEF,
     RatedChanges,
     RepairChange,
+    repair_nodes,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.budget import Budget, OutOfTime
@@ -29,7 +29,7 @@ def repair(allocation: WorkingAllocation, budget: Budget) -> bool:
     if not repair_nodes(bare, budget) or bool((failover.upper < 0).any()):
         return False
     allocation.used = bare.used
-    return _spread_takeovers(allocation, budget) and allocation.kept()
+    return _spread_takeovers(allocation, budget) and allocation.is_feasible()
 
 
 def _spread_takeovers(allocation: WorkingAllocation, budget: Budget) -> bool:

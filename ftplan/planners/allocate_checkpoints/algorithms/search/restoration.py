@@ -9,10 +9,14 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.models.branch_and_cut import branch_and_cut
+from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import SearchEnd, branch_and_cut
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import feasible_moves
-from ftplan.planners.allocate_checkpoints.algorithms.search.migration import CurrentAllocation, Migration, MoveLimits
+from ftplan.planners.allocate_checkpoints.algorithms.search.migration import (
+    CopyMigration,
+    CurrentAllocation,
+    MoveLimits,
+)
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.budget import Budget
@@ -20,9 +24,9 @@ from ftplan.planners.budget import Budget
 #: Allowed pairs of unit and node up to which the fewest moves are proven by branch and cut.
 MOST_COLUMNS = 20_000
 #: Share of the time for such a proof.
-PROOF = 0.5
+PROOF_SHARE = 0.5
 #: How much the true cost weighs beside a move, between the cheapest and the dearest pair, where moves are equal.
-NUDGE = 0.01
+COST_NUDGE = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,7 @@ def restore(
         return len(allowance.exceeded(moves, size)), moves, size, current.problem.value(copies)
 
     kept, forced = _keeping_structure(current, limits)
-    if limits.kept(kept):
+    if limits.satisfied_by(kept):
         return Restored(kept, forced, current.size(kept))
     starts = [_returned(current, limits, fallback)]
     one_each = np.ones(kept.shape[0])
@@ -65,18 +69,18 @@ def restore(
     least_moves, least_size = max(forced, 1), current.size(kept)
     if int(current.problem.allowed.sum()) > MOST_COLUMNS:
         return Restored(best, least_moves, least_size)
-    fewest, bound = _fewest(current, limits, one_each, best, seed, budget.part(PROOF))
+    fewest, bound = _fewest(current, limits, one_each, best, seed, budget.part(PROOF_SHARE))
     extra = int(np.maximum(current.count - kept.shape[1], 0).sum())
     least_moves = max(least_moves, int(np.ceil(bound - 1e-6)) + extra if np.isfinite(bound) else 0)
     best = min(best, fewest, key=rank)
     if "max-bytes" in allowance.exceeded(0, current.size(best)):
-        fewest, bound = _fewest(current, limits, current.problem.state, best, seed, budget.part(PROOF))
+        fewest, bound = _fewest(current, limits, current.problem.state, best, seed, budget.part(PROOF_SHARE))
         least_size = max(least_size, bound * (1 - 1e-9) if np.isfinite(bound) else 0.0)
         best = min(best, fewest, key=rank)
     return Restored(best, least_moves, least_size)
 
 
-def lead_back(migration: Migration, accept: Callable[[int, float], bool]) -> None:
+def lead_back(migration: CopyMigration, accept: Callable[[int, float], bool]) -> None:
     """Put moved copies back where one lies in the current allocation, the cheapest first, until none goes.
 
     A copy goes where *accept* (slot, added cost) and all limits allow. Cost O(U c log(U c)) a pass.
@@ -90,7 +94,7 @@ def lead_back(migration: Migration, accept: Callable[[int, float], bool]) -> Non
                 changed |= migration.make([(slot, node)])
 
 
-def _returns(migration: Migration) -> list[tuple[int, int, float]]:
+def _returns(migration: CopyMigration) -> list[tuple[int, int, float]]:
     """Return (slot, node, added cost) of every way to put a moved copy back where one is now, the cheapest first."""
     allocation, current, p = migration.allocation, migration.current, migration.allocation.problem
     slots = np.flatnonzero(~current.staying(allocation.copies).reshape(-1))
@@ -103,9 +107,9 @@ def _returns(migration: Migration) -> list[tuple[int, int, float]]:
 
 def _returned(current: CurrentAllocation, limits: Limits, copies: IntArray) -> IntArray:
     """Return copies within the limits, led back towards the current ones as long as the limits hold."""
-    migration = Migration.of(WorkingAllocation.of(current.problem, limits, copies), current)
+    migration = CopyMigration.of(WorkingAllocation.of(current.problem, limits, copies), current)
     lead_back(migration, lambda _slot, _added: True)
-    return migration.allocation.copies if migration.allocation.kept() else copies
+    return migration.allocation.copies if migration.allocation.is_feasible() else copies
 
 
 def _keeping_structure(current: CurrentAllocation, limits: Limits) -> tuple[IntArray, int]:
@@ -146,7 +150,7 @@ def _keeping_structure(current: CurrentAllocation, limits: Limits) -> tuple[IntA
     return copies, forced
 
 
-def _costing_moves(current: CurrentAllocation, weight: FloatArray, nudge: float = NUDGE) -> CheckpointProblem:
+def _costing_moves(current: CurrentAllocation, weight: FloatArray, nudge: float = COST_NUDGE) -> CheckpointProblem:
     """Return the problem in which a copy costs its unit's weight where none is now, and hardly anything else."""
     p = current.problem
     span = float(p.cost.max() - p.cost.min()) if p.cost.size else 0.0
@@ -163,5 +167,5 @@ def _fewest(
     problem = _costing_moves(current, weight, nudge=0.0)
     if problem.value(best) <= 0:
         return best, 0.0
-    copies, bound = branch_and_cut(problem, limits, problem.allowed, best, seed, budget, 1e-9)
+    copies, bound = branch_and_cut(problem, limits, problem.allowed, best, seed, budget, SearchEnd(1e-9))
     return copies, bound * float(weight.max())

@@ -22,18 +22,18 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_linear
 
 #: Columns beside the chosen ones, for each node, that stay open; about one in ten is then used in part.
-OPEN = 30
+OPEN_PER_NODE = 30
 MOST_OPEN = 40_000
 #: What breaking a limit costs, in multiples of the highest price.
 PENALTY = 4.0
 #: Relaxations solved at most; after each, this part of the split units, the largest ones, is fixed.
-DIVES = 10
-FIXED = 0.5
+MOST_DIVES = 10
+FIXED_SHARE = 0.5
 #: Values of the relaxation that differ from 0 or 1 by less are whole.
-WHOLE = 1e-6
+WHOLE_WITHIN = 1e-6
 
 
-class Relaxation(NamedTuple):
+class OpenRelaxation(NamedTuple):
     """A linear program over the open ``columns`` (U, k) of a scan, with a variable for each (unit, column)."""
 
     solver: Any
@@ -85,7 +85,7 @@ def _open_columns(problem: CheckpointProblem, limits: Limits, candidates: Scan, 
     size = np.maximum((limits.weight / np.maximum(limits.weight.mean(axis=1, keepdims=True), 1e-300)).max(axis=0), 1e-3)
     excess = np.where(chosen, np.inf, (priced - dearest[:, None]) / size[:, None])
     near = np.zeros(excess.size, dtype=np.bool_)
-    count = min(OPEN * len(problem.nodes), MOST_OPEN, int(np.isfinite(excess).sum()))
+    count = min(OPEN_PER_NODE * len(problem.nodes), MOST_OPEN, int(np.isfinite(excess).sum()))
     if count:
         near[np.argpartition(excess.ravel(), count - 1)[:count]] = True
     near = near.reshape(excess.shape) & np.isfinite(excess)
@@ -95,7 +95,7 @@ def _open_columns(problem: CheckpointProblem, limits: Limits, candidates: Scan, 
 
 def _relaxation(
     problem: CheckpointProblem, limits: Limits, candidates: Scan, columns: BoolArray, prices: FloatArray
-) -> Relaxation:
+) -> OpenRelaxation:
     """Return the linear program: elastic limits at a penalty above the largest *prices* (R,), c columns a unit.
 
     What units without open columns use is taken off the limits.
@@ -126,10 +126,10 @@ def _relaxation(
             objective.SetCoefficient(variable, float(candidates.cost[u, k] / unit_cost))
             for r, line in enumerate(rows):
                 line[candidates.nodes[u, k]].SetCoefficient(variable, float(weight[r, u]))
-    return Relaxation(solver, variables, columns, weight)
+    return OpenRelaxation(solver, variables, columns, weight)
 
 
-def _dive(problem: CheckpointProblem, nodes: IntArray, relaxation: Relaxation, budget: Budget) -> FloatArray:
+def _dive(problem: CheckpointProblem, nodes: IntArray, relaxation: OpenRelaxation, budget: Budget) -> FloatArray:
     """Solve the relaxation and fix the largest split units, again and again; return its values (U, k), -1 without any.
 
     *nodes* (U, k) are those of the columns.
@@ -137,16 +137,16 @@ def _dive(problem: CheckpointProblem, nodes: IntArray, relaxation: Relaxation, b
     solver, variables, columns, weight = relaxation
     part = np.full(columns.shape, -1.0)
     fixed = np.zeros(len(columns), dtype=np.bool_)
-    for _ in range(DIVES):
+    for _ in range(MOST_DIVES):
         if solve_linear(solver, 0.3 * budget.left_s) != solver.OPTIMAL:
             break
         part[columns] = [variable.solution_value() for variable in variables.values()]
-        split = np.flatnonzero(((part > WHOLE) & (part < 1 - WHOLE)).any(axis=1) & ~fixed)
+        split = np.flatnonzero(((part > WHOLE_WITHIN) & (part < 1 - WHOLE_WITHIN)).any(axis=1) & ~fixed)
         if not split.size or budget.over():
             break
         used = np.zeros((len(weight), len(problem.nodes)))  # what fixing has put on each node beyond the values
         order = split[np.argsort(-weight[:, split].max(axis=0), kind="stable")]
-        for u in order[: max(1, int(np.ceil(FIXED * order.size)))].tolist():
+        for u in order[: max(1, int(np.ceil(FIXED_SHARE * order.size)))].tolist():
             open_columns = np.flatnonzero(columns[u]).tolist()
             for k in open_columns:
                 used[:, nodes[u, k]] -= weight[:, u] * part[u, k]
@@ -163,8 +163,8 @@ def _rounded_unit(
     problem: CheckpointProblem, nodes: IntArray, part: FloatArray, used: FloatArray, weight: FloatArray
 ) -> list[int]:
     """Return the columns (k,) of one unit that its copies take: whole ones first, then where least is put too much."""
-    columns = np.flatnonzero(part > WHOLE)
-    split = part[columns] < 1 - WHOLE
+    columns = np.flatnonzero(part > WHOLE_WITHIN)
+    split = part[columns] < 1 - WHOLE_WITHIN
     beyond = (used[:, nodes[columns]] + weight[:, None] * split).max(axis=0, initial=0.0)
     mine: list[int] = []
     for k in columns[np.lexsort((columns, -part[columns], beyond, split))].tolist():

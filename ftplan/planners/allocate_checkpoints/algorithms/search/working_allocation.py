@@ -47,9 +47,9 @@ class WorkingAllocation:
         """Cost of the copies."""
         return self.problem.value(self.copies)
 
-    def kept(self) -> bool:
+    def is_feasible(self) -> bool:
         """Return whether all limits hold, failover among them; recomputed from the copies."""
-        return self.limits.kept(self.copies)
+        return self.limits.satisfied_by(self.copies)
 
     def units(self, slots: IntArray) -> IntArray:
         """Unit of each slot."""

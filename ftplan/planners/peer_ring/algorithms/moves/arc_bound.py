@@ -16,7 +16,7 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound_kernel import arc_costs, cheapest_chain
-from ftplan.planners.peer_ring.algorithms.moves.request import Question, way
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange, plain_or_compiled
 
 #: Steps of one bound, about: arcs, starts and patterns; beyond it blocks are made larger. A rough one first, so that
 #: something is known where the clock ends the other.
@@ -29,13 +29,13 @@ MOST_ARCS = 4_000_000
 MOST_COPIES = 3
 #: Prices that are tried first, by the worth of a mean arc and its copies, and how they are changed.
 PRICES = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5)
-STEPS = ((1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
+PRICE_CHANGES = ((1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 #: Most prices that are tried, and how often the start for which the bound is worst is looked at too.
 MOST_TRIALS = 24
-ROUNDS = 3
+MOST_ROUNDS = 3
 
 
-class _Arcs(NamedTuple):
+class _ArcCosts(NamedTuple):
     """Arcs of blocks, what they cost, and the blocks of which one has a cut."""
 
     offset: IntArray
@@ -60,7 +60,7 @@ class _Arcs(NamedTuple):
         """
         least = np.inf
         steps = 4.0 * len(self.load) * 4.0 ** (self.walk if self.joins else 0)
-        kernel = way(cheapest_chain, steps * len(starts))
+        kernel = plain_or_compiled(cheapest_chain, steps * len(starts))
         for start in starts.tolist():
             if budget.over():
                 return 0.0
@@ -72,7 +72,7 @@ class _Arcs(NamedTuple):
         return least - stay_price * self.stays - join_price * self.joins
 
 
-def arc_bound(question: Question, load: float, budget: Budget) -> float:
+def arc_bound(change: RingChange, load: float, budget: Budget) -> float:
     """Return bytes that no ring of the members with at most this largest load goes below; at least 0.
 
     Valid for every order and all zones. Where the budget ends first it is what a rough look proves, or 0; deterministic
@@ -80,18 +80,18 @@ def arc_bound(question: Question, load: float, budget: Budget) -> float:
     """
     best, block = 0.0, 0
     for steps in MOST_STEPS:
-        arcs = None if block == 1 else _arcs(question, load, steps, budget)
+        arcs = None if block == 1 else _arcs(change, load, steps, budget)
         if arcs is not None and arcs.block != block and len(arcs.starts):
-            best, block = max(best, _bound(question, arcs, budget)), arcs.block
+            best, block = max(best, _bound(change, arcs, budget)), arcs.block
     return best
 
 
-def _bound(question: Question, arcs: _Arcs, budget: Budget) -> float:
-    problem = question.problem
+def _bound(change: RingChange, arcs: _ArcCosts, budget: Budget) -> float:
+    problem = change.problem
     unit = float(problem.worth.sum()) / len(problem.member)
     best, looked = 0.0, arcs.starts[:1]
-    for _ in range(ROUNDS):
-        prices = _prices(arcs, looked, unit * question.walk, budget)
+    for _ in range(MOST_ROUNDS):
+        prices = _prices(arcs, looked, unit * change.walk, budget)
         least, worst = np.inf, arcs.starts[0]
         for start in arcs.starts:
             value = arcs.value(np.array([start]), *prices, budget)
@@ -108,7 +108,7 @@ def _bound(question: Question, arcs: _Arcs, budget: Budget) -> float:
     return best if best > NOISE * float(problem.worth.sum()) else 0.0
 
 
-def _prices(arcs: _Arcs, starts: IntArray, unit: float, budget: Budget) -> tuple[float, float]:
+def _prices(arcs: _ArcCosts, starts: IntArray, unit: float, budget: Budget) -> tuple[float, float]:
     """Return good prices: those that are best for a few starts."""
     tried = dict[tuple[float, float], float]()
 
@@ -121,7 +121,7 @@ def _prices(arcs: _Arcs, starts: IntArray, unit: float, budget: Budget) -> tuple
     best = max(((price, price if arcs.joins else 0.0) for price in PRICES), key=worth)
     step = 0.25
     while step > 0.02 and len(tried) < MOST_TRIALS and not budget.over():
-        near = [(best[0] + a * step, best[1] + b * step) for a, b in STEPS if arcs.joins or b == 0]
+        near = [(best[0] + a * step, best[1] + b * step) for a, b in PRICE_CHANGES if arcs.joins or b == 0]
         better = max(near, key=worth)
         if worth(better) > worth(best):
             best = better
@@ -130,27 +130,27 @@ def _prices(arcs: _Arcs, starts: IntArray, unit: float, budget: Budget) -> tuple
     return best[0] * unit, best[1] * unit
 
 
-def _arcs(question: Question, load: float, steps: float, budget: Budget) -> _Arcs | None:
+def _arcs(change: RingChange, load: float, steps: float, budget: Budget) -> _ArcCosts | None:
     """Return arcs of blocks that are as small as so many steps let them be; None where the clock ran out."""
-    problem = question.problem
+    problem = change.problem
     size, member = len(problem.position), problem.member
-    joining = ~np.isin(member, np.unique(question.held))
-    limits = question.limits(member, load)
+    joining = ~np.isin(member, np.unique(change.held))
+    limits = change.limits(member, load)
     stay_limit = float(limits[~joining].max(initial=0.0))
     join_limit = float(limits[joining].max(initial=0.0))
     joins = int(joining.sum())
-    walk = min(question.walk, MOST_COPIES) if joins else question.walk
+    walk = min(change.walk, MOST_COPIES) if joins else change.walk
     limit, block = max(stay_limit, join_limit), 1
     patterns = 4.0**walk if joins else 1.0
     while not budget.over():
-        made = _Blocks(question, block)
+        made = _Blocks(change, block)
         count = made.arcs(limit, walk, count_only=True)[0]
         starts = made.starts(limit)
         span = -(-len(starts) // MOST_STARTS)
         starts = starts[::span]
         if (count <= MOST_ARCS and count * patterns * (len(starts) + 60) <= steps) or size <= 8 * block:
             _, offset, cost, loads = made.arcs(limit, walk, count)
-            return _Arcs(
+            return _ArcCosts(
                 offset, cost, loads, starts, walk, made.inner, stay_limit, join_limit, len(member) - joins, joins, span,
                 block,
             )  # fmt: skip
@@ -161,8 +161,8 @@ def _arcs(question: Question, load: float, steps: float, budget: Budget) -> _Arc
 class _Blocks:
     """The circle in blocks of some positions, and what members hold of each."""
 
-    def __init__(self, question: Question, block: int) -> None:
-        problem = question.problem
+    def __init__(self, change: RingChange, block: int) -> None:
+        problem = change.problem
         size = len(problem.position)
         self.inner = 0 if block == 1 else 1
         at = np.arange(size) // block
@@ -170,7 +170,7 @@ class _Blocks:
         self.nodes = len(problem.nodes)
         self.load = np.bincount(at, problem.load, minlength=self.count)
         self.worth = np.bincount(at, problem.worth, minlength=self.count)
-        held = question.held
+        held = change.held
         keys = np.repeat(at, held.shape[1]) * self.nodes + held.ravel()
         keep = problem.members[held.ravel()]
         pair, where = np.unique(keys[keep], return_inverse=True)
@@ -186,7 +186,7 @@ class _Blocks:
         offset = np.zeros(self.count + 1, dtype=np.int64)
         made = 0 if count_only else count
         cost, load = np.zeros((made, walk + 1)), np.zeros(made)
-        kernel = way(arc_costs, 10.0 * max(count, self.count * 10.0))
+        kernel = plain_or_compiled(arc_costs, 10.0 * max(count, self.count * 10.0))
         total = kernel(
             self.load, self.worth, self.begin, self.node, self.held, limit, walk, self.inner, offset, cost, load,
             self.nodes,

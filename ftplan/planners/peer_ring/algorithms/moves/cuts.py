@@ -15,15 +15,24 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.cut_kernel import bands, cheapest
-from ftplan.planners.peer_ring.algorithms.moves.request import Question, way
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange, plain_or_compiled
 
 #: Most places of all cuts together that are kept to find the way back, four bytes each.
 MOST_PLACES = 100_000_000
-#: Starts that are looked at, and places of cuts in all: usually far more than it takes to close the bounds.
-MOST_TRIES = 2_000
+#: Places of cuts in all: usually far more than it takes to close the bounds.
 MOST_STEPS = 300_000_000
-#: Starts after which cuts are good.
-FEW_TRIES = 10
+
+
+class CutEffort(NamedTuple):
+    """Starts that are looked at, and places of cuts in all: few where good cuts are enough."""
+
+    tries: float = 2_000
+    steps: float = MOST_STEPS
+
+
+#: What usually closes the bounds, and after which starts cuts are good.
+CLOSING_EFFORT = CutEffort()
+FEW_TRIES = CutEffort(tries=10)
 
 
 class OrderCuts(NamedTuple):
@@ -37,7 +46,7 @@ class OrderCuts(NamedTuple):
     bound: float
 
 
-class _Part(NamedTuple):
+class _StartRange(NamedTuple):
     """Starts from *low* to *high* whose cuts lie between two others; the cheapest begins at about *start*."""
 
     low: int
@@ -48,14 +57,13 @@ class _Part(NamedTuple):
 
 
 def least_bytes(
-    question: Question,
+    change: RingChange,
     order: IntArray,
     load: float,
     budget: Budget,
     enough: float = 0.0,
     most: float = np.inf,
-    tries: int = MOST_TRIES,
-    steps: float = MOST_STEPS,
+    effort: CutEffort = CLOSING_EFFORT,
 ) -> OrderCuts:
     """Return the cuts of *order* for which the fewest bytes travel where no node owns more than *load* of its share.
 
@@ -65,46 +73,45 @@ def least_bytes(
         No cuts can cost less, or less is of no use: the search ends there.
     most
         More is of no use: nothing is found, and the bound is at least so much, where all cuts cost more.
-    tries, steps
-        Starts that are looked at, and places of cuts in all: few where good cuts are enough. Without *most* it goes on
-        until some are found.
+    effort
+        Without *most* it goes on until some cuts are found.
 
     Notes
     -----
-    Exact while budget, tries and steps last; else the bound is below the cost. Cost O(n M log M) at worst.
+    Exact while budget and effort last; else the bound is below the cost. Cost O(n M log M) at worst.
     """
-    order, turn = _turned(question, order)
-    found = _Search(question, order, load).run(budget, enough, most, tries, steps)
+    order, turn = _turned(change, order)
+    found = _CutSearch(change, order, load).run(budget, enough, most, effort)
     return found if found.first is None else found._replace(first=np.roll(found.first, turn))
 
 
-def floor_bytes(question: Question, order: IntArray, load: float) -> float:
+def floor_bytes(change: RingChange, order: IntArray, load: float) -> float:
     """Return bytes that no cuts of *order* go below, infinite if there are none: cuts need not close the circle.
 
     What :func:`least_bytes` begins with. Cost O(all places of cuts), one pass.
     """
-    return _Search(question, _turned(question, order)[0], load).floor()
+    return _CutSearch(change, _turned(change, order)[0], load).floor()
 
 
-def _turned(question: Question, order: IntArray) -> tuple[IntArray, int]:
+def _turned(change: RingChange, order: IntArray) -> tuple[IntArray, int]:
     """Return the order as it begins with a node that has a token now, and by how much it is turned."""
-    turn = int(np.isin(order, question.current.node).argmax())
+    turn = int(np.isin(order, change.current.node).argmax())
     return np.roll(order, -turn), turn
 
 
-class _Search:
-    def __init__(self, question: Question, order: IntArray, load: float) -> None:
-        size, n = len(question.problem.position), len(order)
-        self.question, self.order, self.size = question, order, size
-        self.limit: FloatArray = question.limits(order, load)
-        self.begin, self.atom = question.slots(order)
+class _CutSearch:
+    def __init__(self, change: RingChange, order: IntArray, load: float) -> None:
+        size, n = len(change.problem.position), len(order)
+        self.change, self.order, self.size = change, order, size
+        self.limit: FloatArray = change.limits(order, load)
+        self.begin, self.atom = change.slots(order)
         self.low: IntArray = np.arange(n + 1)
         self.high: IntArray = np.arange(n + 1) + 3 * size - n
-        starts = possible_starts(question.sums, self.limit, size) if n <= size else np.zeros(0, dtype=np.int64)
+        starts = possible_starts(change.sums, self.limit, size) if n <= size else np.zeros(0, dtype=np.int64)
         self.starts = np.concatenate([starts, starts + size])  # of two turns
         self.best: IntArray | None = None
         self.cost, self.places = np.inf, 0
-        self.heap = list[tuple[float, int, _Part]]()
+        self.heap = list[tuple[float, int, _StartRange]]()
 
     def floor(self) -> float:
         """Return the least cost of cuts that need not end where they begin, infinite if there are none."""
@@ -112,9 +119,9 @@ class _Search:
             return np.inf
         return self._cheapest(int(self.starts[0]), self.size - 1, self.low, self.high, back=False)[0]
 
-    def run(self, budget: Budget, enough: float, most: float, tries: int, steps: float) -> OrderCuts:
+    def run(self, budget: Budget, enough: float, most: float, effort: CutEffort) -> OrderCuts:
         """Halve starts until the bounds close, best bound first."""
-        self.cost = most
+        self.cost, tries = most, effort.tries
         if not len(self.starts):
             return OrderCuts(None, np.inf, np.inf)
         if np.isfinite(most):  # few orders are better than one that is known
@@ -133,7 +140,7 @@ class _Search:
         while self.heap:
             bound, _, part = heapq.heappop(self.heap)
             known = self.best is not None or np.isfinite(most)
-            stop = budget.over() or (known and (tries <= 0 or self.places > steps))
+            stop = budget.over() or (known and (tries <= 0 or self.places > effort.steps))
             if stop or bound >= self.cost * (1.0 - NOISE):
                 break
             tries -= 1
@@ -152,7 +159,7 @@ class _Search:
 
     def _near_token(self) -> int:
         """Return the possible start next to the token of the first node, or any."""
-        current, position = self.question.current, self.question.problem.position
+        current, position = self.change.current, self.change.problem.position
         at = np.flatnonzero(current.node == self.order[0])
         place = int(np.searchsorted(position, current.token[at[0]])) if len(at) else 0
         starts = self.starts[: len(self.starts) // 2]
@@ -169,7 +176,7 @@ class _Search:
         if max(cost, least) >= self.cost * (1.0 - NOISE):
             return
         start = int(self.starts[min(np.searchsorted(self.starts, cuts[0]), last - 1)])
-        heapq.heappush(self.heap, (max(cost, least), start, _Part(low, high, start, below, above)))
+        heapq.heappush(self.heap, (max(cost, least), start, _StartRange(low, high, start, below, above)))
 
     def _try(self, start: int, below: IntArray, above: IntArray) -> IntArray | None:
         """Look at the cuts that begin at a start."""
@@ -202,15 +209,15 @@ class _Search:
         return self._run(least, most, 0, int((most - least + 1).sum()) if back else 0)
 
     def _narrowed(self, least: IntArray, most: IntArray) -> bool:
-        run = way(bands, 40.0 * len(least))
-        return not (least > most).any() and bool(run(self.question.sums, self.limit, least, most))
+        run = plain_or_compiled(bands, 40.0 * len(least))
+        return not (least > most).any() and bool(run(self.change.sums, self.limit, least, most))
 
     def _run(self, least: IntArray, most: IntArray, marked: int, kept: int) -> tuple[float, IntArray]:
         places = int((most - least + 1).sum())
         self.places += places
         came, cuts = np.empty(kept, dtype=np.int32), np.zeros(len(least), dtype=np.int64)
-        cost = way(cheapest, 4.0 * places)(
-            self.question.sums, self.question.problem.worth, self.limit, self.question.walk, self.begin, self.atom,
+        cost = plain_or_compiled(cheapest, 4.0 * places)(
+            self.change.sums, self.change.problem.worth, self.limit, self.change.walk, self.begin, self.atom,
             least, most, marked, came, cuts,
         )  # fmt: skip
         return float(cost), cuts

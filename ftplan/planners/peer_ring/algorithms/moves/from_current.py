@@ -1,4 +1,7 @@
-"""The ring that follows the one in place: planned anew, with nodes that join or leave, or balanced."""
+"""The ring that follows the one in place: planned anew, with nodes that join or leave, or balanced.
+
+:func:`front` says what less load costs in bytes: a few rings that follow it, none of which another is better than.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,59 @@ from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import over
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.cuts.partition import partition
-from ftplan.planners.peer_ring.algorithms.in_place import are_last_copies_as_asked
-from ftplan.planners.peer_ring.algorithms.least_load import LeastLoad
+from ftplan.planners.peer_ring.algorithms.bounds import LeastLoad
+from ftplan.planners.peer_ring.algorithms.in_place import has_requested_last_copies
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
-from ftplan.planners.peer_ring.algorithms.moves.every_order import every_order, how_many
-from ftplan.planners.peer_ring.algorithms.moves.infeasible import fewest_bytes, why_none
-from ftplan.planners.peer_ring.algorithms.moves.levels import Chosen, Order, Wanted, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.pool import in_place, some_orders
-from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import (
+    candidate_orders,
+    count_orders,
+    every_order,
+    members_in_place,
+)
+from ftplan.planners.peer_ring.algorithms.moves.cuts import CutEffort, least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.infeasible import explain_infeasible, fewest_bytes
+from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, RatedOrder, RatedRing, best_of, orders_of
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.outcome import too_many_bytes
+from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.moves import held_at
-from ftplan.planners.peer_ring.problem import Event, RingAnswer, RingProblem, Step
+from ftplan.planners.peer_ring.problem import Event, RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.result import Result
+
+#: Largest loads for which the fewest bytes are asked.
+FRONT_LOADS = (1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0)
+#: Starts that are looked at for each: good cuts, not proven.
+FRONT_EFFORT = CutEffort(tries=2)
+
+
+def front(problem: RingProblem, answer: RingAnswer, budget: Budget | None = None) -> list[dict[str, float]]:
+    """Return largest loads with the bytes that travel, ascending by load, with the planned ring's order of nodes.
+
+    Each is the figure of a ring that can be had with ``target_load``; the planned ring is one of them. Empty without a
+    ring in place, or where the planned one has several tokens a node. Good, not proven. Cost: a few passes of
+    :func:`least_bytes` each.
+    """
+    if problem.current is None or not answer.ring.simple or not np.array_equal(answer.ring.nodes, problem.member):
+        return []
+    budget = budget or Budget(np.inf)
+    change = RingChange(problem, capped=bool(problem.removed.any()))
+    order = answer.ring.node
+    found = [(problem.largest_load(answer.ring), change.bytes(answer.ring))]
+    least = partition(problem, order).largest
+    for load in (least, *(target for target in FRONT_LOADS if target > least), np.inf):
+        cuts = least_bytes(change, order, load, budget, change.lacking, effort=FRONT_EFFORT).first
+        if cuts is not None:
+            ring = ring_of(problem, order, cuts)
+            found.append((problem.largest_load(ring), change.bytes(ring)))
+    rows = list[dict[str, float]]()
+    for load, moved in sorted(found):
+        if not rows or moved < rows[-1]["bytes"] * (1.0 - ROUNDING):
+            rows.append({"largest_load": load, "bytes": moved})
+    return rows
+
 
 #: Share of the time left for orders that may be good; the rest is for their cuts.
 ORDERS_SHARE = 0.4
@@ -36,7 +76,7 @@ CUTS_SHARE = 0.7
 #: Share of the time left for the bound; the rest is for what is said of the ring.
 BOUND_SHARE = 0.9
 #: How often fewer bytes are allowed for copies on neighbours, so that there are some left for those of the tier.
-TIER_ROUNDS = 8
+MOST_TIER_ROUNDS = 8
 
 
 def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Result[RingAnswer]:
@@ -51,25 +91,25 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
     best
         What is best without a look at the ring in place.
     """
-    question = Question(problem, capped=bool(problem.removed.any()))
-    nodes, every = len(problem.member), 1 if problem.rebalance else how_many(question)
+    change = RingChange(problem, capped=bool(problem.removed.any()))
+    nodes, every = len(problem.member), 1 if problem.rebalance else count_orders(change)
     complete = every is not None
     with ExitStack() as stack:
         tried = 2.0 * nodes**2 if every is None else every
         if pays_to_compile(2.0 * tried * nodes * len(problem.position)):
             stack.enter_context(called_often())
         with _part(budget, ORDERS_SHARE) as looking:
-            orders = orders_of(question, _orders(question, best, complete, looking))
-        wanted = Wanted(problem.target_load or 0.0, _most(problem), _least(question, best, orders), complete)
+            orders = orders_of(change, _orders(change, best, complete, looking))
+        wanted = LevelLimits(problem.target_load or 0.0, _most(problem), _least(change, best, orders), complete)
         with _part(budget, CUTS_SHARE) as cutting:
-            chosen = _chosen(question, orders, wanted, cutting)
+            chosen = _chosen(change, orders, wanted, cutting)
         if chosen is None:
-            why = why_none(question, orders, budget)
+            why = explain_infeasible(change, orders, budget)
             return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
     split = problem.tier.any() and problem.max_bytes is not None  # how bytes are shared with a tier is not proven
     complete = complete and not (split or looking.cut or cutting.cut)
-    answer, bound = _answer(question, chosen, best, wanted, complete, budget)
-    needed = question.bytes(answer.ring)
+    answer, bound = _answer(change, chosen, best, wanted, complete, budget)
+    needed = change.bytes(answer.ring)
     if over(needed, wanted.max_bytes):  # by the tiered copies, of which no choice of cuts gets rid
         why = too_many_bytes(problem, needed)
         return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
@@ -89,69 +129,69 @@ def _part(budget: Budget, share: float) -> Iterator[Budget]:
     budget.cut |= part.cut
 
 
-def _orders(question: Question, best: LeastLoad, complete: bool, budget: Budget) -> Iterable[np.ndarray]:
-    if question.problem.rebalance:
-        return [in_place(question.problem)]
+def _orders(change: RingChange, best: LeastLoad, complete: bool, budget: Budget) -> Iterable[np.ndarray]:
+    if change.problem.rebalance:
+        return [members_in_place(change.problem)]
     if complete:
-        return every_order(question)
-    return some_orders(question, best, budget)
+        return every_order(change)
+    return candidate_orders(change, best, budget)
 
 
 def _most(problem: RingProblem) -> float:
     return np.inf if problem.max_bytes is None else problem.max_bytes
 
 
-def _least(question: Question, best: LeastLoad, orders: list[Order]) -> float:
-    if question.problem.rebalance:
-        return partition(question.problem, orders[0].order).largest
+def _least(change: RingChange, best: LeastLoad, orders: list[RatedOrder]) -> float:
+    if change.problem.rebalance:
+        return partition(change.problem, orders[0].order).largest
     return best.bound
 
 
-def _chosen(question: Question, orders: list[Order], wanted: Wanted, budget: Budget) -> Chosen | None:
+def _chosen(change: RingChange, orders: list[RatedOrder], wanted: LevelLimits, budget: Budget) -> RatedRing | None:
     """Return the best ring, with what tiered copies cost within the bytes allowed."""
-    problem, allowed = question.problem, wanted
-    chosen = best_of(question, orders, allowed, budget)
+    problem, allowed = change.problem, wanted
+    chosen = best_of(change, orders, allowed, budget)
     if not problem.tier.any() or np.isinf(wanted.max_bytes):
         return chosen
-    least, ring = fewest_bytes(question, orders, budget)
-    for _ in range(TIER_ROUNDS):
-        if chosen is None or _within(question, chosen.ring, wanted):
+    least, ring = fewest_bytes(change, orders, budget)
+    for _ in range(MOST_TIER_ROUNDS):
+        if chosen is None or _within(change, chosen.ring, wanted):
             return chosen
         if allowed.max_bytes <= least:
             break
-        excess = question.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
+        excess = change.bytes(tiered(problem, chosen.ring)) - wanted.max_bytes
         allowed = allowed._replace(max_bytes=max(least, min(allowed.max_bytes, chosen.bytes) - excess))
-        chosen = best_of(question, orders, allowed, budget)
-    if ring is None or not _within(question, ring, wanted):
+        chosen = best_of(change, orders, allowed, budget)
+    if ring is None or not _within(change, ring, wanted):
         return None
-    load, violations = problem.largest_load(ring), crowded(problem.zone[ring.node], question.walk)[0]
+    load, violations = problem.largest_load(ring), crowded(problem.zone[ring.node], change.walk)[0]
     first = np.searchsorted(problem.position, ring.token)
-    return Chosen(ring.node, first, ring, violations, load, least, wanted.least_load, question.lacking)
+    return RatedRing(ring.node, first, ring, violations, load, least, wanted.least_load, change.lacking)
 
 
-def _within(question: Question, ring: Ring, wanted: Wanted) -> bool:
+def _within(change: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
     """Return whether what travels, copies on a tier included, may travel."""
-    excess = question.bytes(tiered(question.problem, ring)) - wanted.max_bytes
+    excess = change.bytes(tiered(change.problem, ring)) - wanted.max_bytes
     return excess <= ROUNDING * max(wanted.max_bytes, 1.0)
 
 
 def _answer(
-    question: Question, chosen: Chosen, best: LeastLoad, wanted: Wanted, complete: bool, budget: Budget
+    change: RingChange, chosen: RatedRing, best: LeastLoad, wanted: LevelLimits, complete: bool, budget: Budget
 ) -> tuple[RingAnswer, float]:
     """Return the answer with the bounds of its levels, and the bound of the largest load."""
-    problem, current = question.problem, question.current
+    problem, current = change.problem, change.current
     ring = tiered(problem, chosen.ring)
-    if _same(problem, current, ring) or _no_better(question, ring, wanted):
+    if _same(problem, current, ring) or _no_better(change, ring, wanted):
         ring = current
-    steps = () if ring is current else (Step(_event(problem), ring),)
-    last = question.lacking_last
+    steps = () if ring is current else (RingStep(_event(problem), ring),)
+    last = change.lacking_last
     if complete:
         return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
     allowed = max(problem.largest_load(ring), wanted.target)
-    moved, least = question.bytes(ring), question.lacking + last
+    moved, least = change.bytes(ring), change.lacking + last
     if moved > least:
         with _part(budget, BOUND_SHARE) as part:
-            least = max(least, arc_bound(question, allowed, part) + last)
+            least = max(least, arc_bound(change, allowed, part) + last)
     return RingAnswer(steps, ring, best.violations_bound, sound_bound("min", moved, least)), best.bound
 
 
@@ -169,13 +209,13 @@ def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:
     return np.array_equal(held_at(problem, one), held_at(problem, other))
 
 
-def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
+def _no_better(change: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
     """Return whether the ring in place is one of the members, one token each on positions, and at least as good.
 
     It has to keep the copies that are asked for, and the last ones where they are asked for.
     """
-    problem, current = question.problem, question.current
-    if problem.copies_in_place is not None or not are_last_copies_as_asked(problem, current):
+    problem, current = change.problem, change.current
+    if problem.copies_in_place is not None or not has_requested_last_copies(problem, current):
         return False
     if not current.simple or not np.array_equal(current.nodes, problem.member):
         return False
@@ -183,7 +223,7 @@ def _no_better(question: Question, ring: Ring, wanted: Wanted) -> bool:
         return False
 
     def levels(one: Ring) -> tuple[int, float, float]:
-        return problem.violations(one), max(problem.largest_load(one), wanted.target), question.bytes(one)
+        return problem.violations(one), max(problem.largest_load(one), wanted.target), change.bytes(one)
 
     now, then = levels(current), levels(ring)
     if now[0] != then[0]:

@@ -8,19 +8,21 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.cuts import least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.insertion_kernel import insert
-from ftplan.planners.peer_ring.algorithms.moves.request import Question, way
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange, plain_or_compiled
 
 #: Arcs of the nodes that stay by which a cut may lie away from where it would be if nobody joined.
-NEAR = 3
+MOST_ARCS_AWAY = 3
 #: How many more or fewer nodes may have joined up to a slot than if they joined evenly.
-AHEAD = 12
+MOST_NODES_AHEAD = 12
 #: Most states whose way back is kept, four bytes each.
 MOST_STATES = 40_000_000
 #: Most windows of slots, as patterns of those that join.
 MOST_PATTERNS = 32
 
 
-def joined(question: Question, stays: IntArray, joins: IntArray, load: float, budget: Budget) -> IntArray | None:
+def order_with_joins(
+    change: RingChange, stays: IntArray, joins: IntArray, load: float, budget: Budget
+) -> IntArray | None:
     """Return an order where *joins* stand between *stays*, or None; at about the fewest bytes for a largest load.
 
     Nodes that join count as alike, of mean cpu: each goes to the first place where it repeats no zone. Good, not
@@ -30,24 +32,24 @@ def joined(question: Question, stays: IntArray, joins: IntArray, load: float, bu
         return stays
     best: tuple[float, IntArray] | None = None
     for turn in sorted({0, len(stays) // 2}):  # none joins close to the first slot: look from the other side too
-        found = _from(question, np.roll(stays, -turn), joins, load, budget)
+        found = _from(change, np.roll(stays, -turn), joins, load, budget)
         if found is not None and (best is None or found[0] < best[0]):
             best = found
     return None if best is None else best[1]
 
 
 def _from(
-    question: Question, stays: IntArray, joins: IntArray, load: float, budget: Budget
+    change: RingChange, stays: IntArray, joins: IntArray, load: float, budget: Budget
 ) -> tuple[float, IntArray] | None:
-    problem, walk, slots = question.problem, question.walk, len(stays) + len(joins)
+    problem, walk, slots = change.problem, change.walk, len(stays) + len(joins)
     size = len(problem.position)
     if len(stays) <= walk or slots > size or budget.over():
         return None
-    cuts = _without(question, stays, load, budget)
+    cuts = _without(change, stays, load, budget)
     if cuts is None:
         return None
     patterns = _patterns(walk)
-    for near in range(NEAR, 0, -1):
+    for near in range(MOST_ARCS_AWAY, 0, -1):
         least, width = _joined_by(len(joins), slots)
         low, high = _bands(cuts, size, least, width, slots, near)
         places = int((high - low).max()) + 1
@@ -57,9 +59,9 @@ def _from(
         return None
     came = np.zeros((slots + 1, width, len(patterns), places), dtype=np.int32)
     dealt = np.zeros(slots, dtype=np.int64)
-    begin, atom = question.slots(stays)
-    limit = question.limits(stays, load)
-    join_limit = float(question.limits(joins, load).mean())
+    begin, atom = change.slots(stays)
+    limit = change.limits(stays, load)
+    join_limit = float(change.limits(joins, load).mean())
     joining = problem.zone[joins]
     penalty = 2.0 * walk * float(problem.worth.sum()) + 1.0
     cost = np.inf
@@ -73,23 +75,23 @@ def _from(
             )
         else:
             low, high = _bands(cuts, size, least, width, slots, near)
-        cost = way(insert, 10.0 * came.size)(
-            question.sums, problem.worth, limit, join_limit, problem.zone[stays], joining, penalty, len(joins), walk,
+        cost = plain_or_compiled(insert, 10.0 * came.size)(
+            change.sums, problem.worth, limit, join_limit, problem.zone[stays], joining, penalty, len(joins), walk,
             begin, atom, patterns, low, high, least, width, came, dealt,
         )  # fmt: skip
         if cost < np.inf:
             break
-    return None if np.isinf(cost) else (float(cost), _dealt(question, stays, joins, dealt))
+    return None if np.isinf(cost) else (float(cost), _order_of(change, stays, joins, dealt))
 
 
-def _without(question: Question, stays: IntArray, load: float, budget: Budget) -> IntArray | None:
+def _without(change: RingChange, stays: IntArray, load: float, budget: Budget) -> IntArray | None:
     """Return the cuts of those that stay if nobody joined and they shared all load, ascending."""
-    cpu = question.problem.cpu
-    more = float(question.problem.cpu[question.problem.members].sum() / cpu[stays].sum())
+    cpu = change.problem.cpu
+    more = float(change.problem.cpu[change.problem.members].sum() / cpu[stays].sum())
     for factor in (1.0, 1.05, 1.25, np.inf):
-        found = least_bytes(question, stays, load * more * factor, budget, enough=1e300)
+        found = least_bytes(change, stays, load * more * factor, budget, enough=1e300)
         if found.first is not None:
-            size = len(question.problem.position)
+            size = len(change.problem.position)
             return np.asarray(found.first[0] + (found.first - found.first[0]) % size)
     return None
 
@@ -104,8 +106,8 @@ def _patterns(walk: int) -> IntArray:
 def _joined_by(joins: int, slots: int) -> tuple[IntArray, int]:
     """Return how many have joined before each slot at least, (slots + 1,), and of how many numbers one is possible."""
     even = np.arange(slots + 1) * joins // slots
-    least = np.clip(even - AHEAD, 0, joins)
-    return least, int(min(joins, 2 * AHEAD + 1)) + 1
+    least = np.clip(even - MOST_NODES_AHEAD, 0, joins)
+    return least, int(min(joins, 2 * MOST_NODES_AHEAD + 1)) + 1
 
 
 def _bands(cuts: IntArray, size: int, least: IntArray, width: int, slots: int, near: int) -> tuple[IntArray, IntArray]:
@@ -121,9 +123,9 @@ def _bands(cuts: IntArray, size: int, least: IntArray, width: int, slots: int, n
     return low, np.minimum(high, 4 * size)
 
 
-def _dealt(question: Question, stays: IntArray, joins: IntArray, dealt: IntArray) -> IntArray:
+def _order_of(change: RingChange, stays: IntArray, joins: IntArray, dealt: IntArray) -> IntArray:
     """Return the order: nodes that stay one after the other, and in slots that join the first one of a new zone."""
-    zone, reach = question.problem.zone, question.walk - 1
+    zone, reach = change.problem.zone, change.walk - 1
     order = np.full(len(dealt), -1, dtype=np.int64)
     order[dealt == 0] = stays
     left = joins.tolist()

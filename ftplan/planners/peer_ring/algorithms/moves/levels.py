@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from sys import maxsize
 from typing import NamedTuple
 
 import numpy as np
@@ -11,30 +10,30 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.cuts.partition import ring_of
-from ftplan.planners.peer_ring.algorithms.moves.cuts import MOST_STEPS, floor_bytes, least_bytes
-from ftplan.planners.peer_ring.algorithms.moves.request import Question
+from ftplan.planners.peer_ring.algorithms.moves.cuts import MOST_STEPS, CutEffort, floor_bytes, least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
+from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.ring import Ring
 
 #: Any cuts are wanted, whatever they cost.
-ANY = 1e300
+ANY_COST = 1e300
 #: Steps of a bisection for the least largest load: it ends before, since loads are finitely many.
-STEPS = 60
+MOST_BISECTIONS = 60
 #: Places of cuts that are looked at for fewest bytes in the best of some orders; in the k-th best a k-th of them.
-SOME_STEPS = 60_000_000
+MOST_STEPS_OF_BEST = 60_000_000
 #: Loads that lie closer together, by their size, are one: limits are kept within rounding.
-CLOSE = 4.0 * ROUNDING
+SAME_LOAD = 4.0 * ROUNDING
 
 
-class Order(NamedTuple):
+class RatedOrder(NamedTuple):
     """A circular order of the members, and how many windows of it have a zone twice."""
 
     order: IntArray
     violations: int
 
 
-class Chosen(NamedTuple):
+class RatedRing(NamedTuple):
     """A ring with its levels.
 
     ``load_bound`` and ``bytes_bound`` hold for the orders that were looked at, with as few violations.
@@ -50,7 +49,7 @@ class Chosen(NamedTuple):
     bytes_bound: float
 
 
-class Wanted(NamedTuple):
+class LevelLimits(NamedTuple):
     """What is good enough in load, what may travel, and what no ring goes below in largest load.
 
     ``every`` says that the orders are all there are, so that what is proven of each is of use.
@@ -62,19 +61,19 @@ class Wanted(NamedTuple):
     every: bool = True
 
 
-def orders_of(question: Question, found: Iterable[IntArray]) -> list[Order]:
+def orders_of(change: RingChange, found: Iterable[IntArray]) -> list[RatedOrder]:
     """Return each circular order once, as it begins with its first node, those with fewest violations first."""
-    zone, seen = question.problem.zone, dict[tuple[int, ...], None]()
+    zone, seen = change.problem.zone, dict[tuple[int, ...], None]()
     for order in found:
         turned = np.roll(order, -int(np.argmin(order)))
         seen.setdefault(tuple(turned.tolist()))
     made = [np.array(order, dtype=np.int64) for order in seen]
     return sorted(
-        (Order(order, crowded(zone[order], question.walk)[0]) for order in made), key=lambda one: one.violations
+        (RatedOrder(order, crowded(zone[order], change.walk)[0]) for order in made), key=lambda one: one.violations
     )
 
 
-def best_of(question: Question, orders: list[Order], wanted: Wanted, budget: Budget) -> Chosen | None:
+def best_of(change: RingChange, orders: list[RatedOrder], wanted: LevelLimits, budget: Budget) -> RatedRing | None:
     """Return the best ring of these orders, None where none of them keeps within room and bytes.
 
     Exact for the orders while the budget lasts: more bytes, or a higher target, are never worse. Each level's search is
@@ -82,87 +81,89 @@ def best_of(question: Question, orders: list[Order], wanted: Wanted, budget: Bud
     """
     for violations in sorted({one.violations for one in orders}):
         group = [one.order for one in orders if one.violations == violations]
-        load, bound, order = least_load(question, group, wanted, budget)
+        load, bound, order = least_load_of_orders(change, group, wanted, budget)
         if order is not None:
-            return _fewest_bytes(question, group, order, (violations, load, bound), wanted, budget)
+            return _fewest_bytes(change, group, order, (violations, load, bound), wanted, budget)
     return None
 
 
-def least_load(
-    question: Question, group: list[IntArray], wanted: Wanted, budget: Budget
+def least_load_of_orders(
+    change: RingChange, group: list[IntArray], wanted: LevelLimits, budget: Budget
 ) -> tuple[float, float, IntArray | None]:
     """Return the least largest load of the orders within the bytes allowed, its bound, and an order that reaches it."""
     best, proven, by = np.inf, np.inf, None
     for order in group:
-        below = best * (1.0 - CLOSE)
+        below = best * (1.0 - SAME_LOAD)
         if best <= wanted.least_load * (1.0 + ROUNDING):
             break
-        found = _within(question, order, below, wanted.max_bytes, budget)
+        found = _within(change, order, below, wanted.max_bytes, budget)
         if found is not None:
-            best, bound = _bisected(question, order, found, wanted, budget)
+            best, bound = _bisected(change, order, found, wanted, budget)
             proven, by = min(proven, bound), order
     if budget.over():
         proven = wanted.least_load
     return best, min(max(proven, wanted.least_load), best), by
 
 
-def _bisected(question: Question, order: IntArray, high: float, wanted: Wanted, budget: Budget) -> tuple[float, float]:
+def _bisected(
+    change: RingChange, order: IntArray, high: float, wanted: LevelLimits, budget: Budget
+) -> tuple[float, float]:
     low = wanted.least_load
-    found = _within(question, order, low, wanted.max_bytes, budget) if low > 0.0 else None
+    found = _within(change, order, low, wanted.max_bytes, budget) if low > 0.0 else None
     if found is not None:
         return min(found, high), min(found, high)
-    for _ in range(STEPS):
-        if high - low <= CLOSE * high:
+    for _ in range(MOST_BISECTIONS):
+        if high - low <= SAME_LOAD * high:
             return high, high
         if budget.over():
             break
         middle = (low + high) / 2.0
-        found = _within(question, order, middle, wanted.max_bytes, budget)
+        found = _within(change, order, middle, wanted.max_bytes, budget)
         low, high = (middle, high) if found is None else (low, min(found, high))
     return high, low
 
 
-def _within(question: Question, order: IntArray, load: float, most: float, budget: Budget) -> float | None:
+def _within(change: RingChange, order: IntArray, load: float, most: float, budget: Budget) -> float | None:
     """Return the largest load of a ring within so much load and so many bytes, None without one."""
-    enough, limit = (ANY, np.inf) if np.isinf(most) else (most, most * (1.0 + ROUNDING) + ROUNDING)
-    found = least_bytes(question, order, load, budget, enough, limit, maxsize, np.inf)
+    enough, limit = (ANY_COST, np.inf) if np.isinf(most) else (most, most * (1.0 + ROUNDING) + ROUNDING)
+    found = least_bytes(change, order, load, budget, enough, limit, CutEffort(np.inf, np.inf))
     if found.first is None:
         return None
-    return question.problem.largest_load(ring_of(question.problem, order, found.first))
+    return change.problem.largest_load(ring_of(change.problem, order, found.first))
 
 
 def _fewest_bytes(
-    question: Question,
+    change: RingChange,
     group: list[IntArray],
     reached: IntArray,
     levels: tuple[int, float, float],
-    wanted: Wanted,
+    wanted: LevelLimits,
     budget: Budget,
-) -> Chosen:
+) -> RatedRing:
     violations, load, load_bound = levels
     allowed = max(load, wanted.target)
     cost, bound, by, first = np.inf, np.inf, reached, None
-    for rank, (floor, order) in enumerate(_promising(question, group, allowed, budget)):
-        if cost <= max(floor, question.lacking):
+    for rank, (floor, order) in enumerate(_promising(change, group, allowed, budget)):
+        if cost <= max(floor, change.lacking):
             bound = min(bound, cost)
             break
-        steps = MOST_STEPS if wanted.every else SOME_STEPS / (rank + 1)
-        found = least_bytes(question, order, allowed, budget, question.lacking, cost, steps=steps)
+        steps = MOST_STEPS if wanted.every else MOST_STEPS_OF_BEST / (rank + 1)
+        found = least_bytes(change, order, allowed, budget, change.lacking, cost, CutEffort(steps=steps))
         bound = min(bound, found.bound)
         if found.first is not None and found.cost < cost:
             cost, by, first = found.cost, order, found.first
     if first is None:  # the clock ran out before any cuts were found: those that were meant
-        first = least_bytes(question, reached, allowed, Budget(np.inf), ANY).first
+        first = least_bytes(change, reached, allowed, Budget(np.inf), ANY_COST).first
         assert first is not None
-    ring = ring_of(question.problem, by, first)
-    least = max(question.lacking, min(bound, cost))
-    actual = question.problem.largest_load(ring)
-    return Chosen(by, first, ring, violations, actual, cost, load_bound, least)
+    ring = ring_of(change.problem, by, first)
+    least = max(change.lacking, min(bound, cost))
+    actual = change.problem.largest_load(ring)
+    return RatedRing(by, first, ring, violations, actual, cost, load_bound, least)
 
 
-def _promising(question: Question, group: list[IntArray], load: float, budget: Budget) -> list[tuple[float, IntArray]]:
+def _promising(change: RingChange, group: list[IntArray], load: float, budget: Budget) -> list[tuple[float, IntArray]]:
     """Return orders with bytes that none of their cuts go below, those first that may be cheapest."""
     if len(group) == 1:
         return [(0.0, group[0])]
-    floors = [0.0 if budget.over() else floor_bytes(question, order, load) for order in group]
+    floors = [0.0 if budget.over() else floor_bytes(change, order, load) for order in group]
     return [(floors[k], group[k]) for k in sorted(range(len(group)), key=lambda k: (floors[k], k))]

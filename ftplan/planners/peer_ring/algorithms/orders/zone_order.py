@@ -1,4 +1,7 @@
-"""The order of nodes on a ring with the fewest arcs of which two holders lie in one zone."""
+"""The order of nodes on a ring with the fewest arcs of which two holders lie in one zone.
+
+Where no zone is too large it is constructed.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,83 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.orders.crowded_model import least_crowded
-from ftplan.planners.peer_ring.algorithms.orders.crowded_search import swapped
-from ftplan.planners.peer_ring.algorithms.orders.dealt import dealt, paired, possible, with_excess
+from ftplan.planners.peer_ring.algorithms.orders.least_crowded import improved_by_swaps, least_crowded
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, fewest_crowded
 from ftplan.planners.peer_ring.problem import RingProblem
 
+
+def is_possible(sizes: IntArray, width: int) -> bool:
+    """Return whether each *width* neighbours can lie in zones of their own: no zone has more than floor(n / width)."""
+    return width <= 1 or int(sizes.max()) <= int(sizes.sum()) // width
+
+
+def spaced_order(sizes: IntArray, width: int) -> IntArray:
+    """Return an order of zones (n,) with no zone twice among *width* neighbours, for sizes (Z,) where that is possible.
+
+    The circle is cut into q = floor(n / width) blocks, the first n mod q of them one longer. Zones, the largest first,
+    are dealt into place 1 of all blocks, then place 2 and so on, at last the extra place of the long blocks. A zone of
+    q nodes fills a whole column; a smaller one that wraps leaves at least one whole block between its nodes. Cost
+    O(n + Z log Z).
+    """
+    total = int(sizes.sum())
+    blocks = max(total // max(width, 1), 1)
+    length, longer = divmod(total, blocks)
+    by_size = np.repeat(*_largest_first(sizes))
+    places = np.full((length + 1, blocks), -1, dtype=np.int64)
+    places[:length] = by_size[: length * blocks].reshape(length, blocks)
+    places[length, :longer] = by_size[length * blocks :]
+    order = places.T.ravel()
+    return order[order >= 0]
+
+
+def paired_order(sizes: IntArray) -> IntArray:
+    """Return an order (n,) with the fewest equal neighbours where the largest zone has more than floor(n / 2) nodes.
+
+    Every other node stands between two of the largest zone, whose runs differ by one at most: 2 m - n neighbours are
+    equal, and fewer cannot be. Cost O(n).
+    """
+    ordered, counts = _largest_first(sizes)
+    rest = np.repeat(ordered[1:], counts[1:])
+    if rest.size == 0:
+        return np.full(int(counts[0]), ordered[0], dtype=np.int64)
+    runs = np.diff(np.arange(len(rest) + 1) * int(counts[0]) // len(rest))
+    order = list[int]()
+    for run, other in zip(runs.tolist(), rest.tolist(), strict=True):
+        order += [int(ordered[0])] * run + [other]
+    return np.array(order, dtype=np.int64)
+
+
+def order_with_excess(sizes: IntArray, width: int) -> IntArray:
+    """Return an order (n,) of zones of which some are too large: the others spread, the excess in runs beside its own.
+
+    As many nodes as possible are dealt without a zone twice among *width* neighbours; what is left of a large zone
+    stands in one run beside one of its nodes. Cost O(n Z).
+    """
+    spread = _spread(sizes, width)
+    left = sizes - spread
+    order = spaced_order(spread, width).tolist() if int(spread.sum()) else []
+    for zone in np.flatnonzero(left).tolist():
+        at = order.index(zone) if zone in order else len(order)
+        order[at:at] = [zone] * int(left[zone])
+    return np.array(order, dtype=np.int64)
+
+
+def _spread(sizes: IntArray, width: int) -> IntArray:
+    """Return how many nodes of each zone can stand without a zone twice among *width*: most in all, none if none."""
+    for blocks in range(int(sizes.sum()) // width, 0, -1):
+        spread = np.minimum(sizes, blocks)
+        if int(spread.sum()) >= width * blocks:
+            return np.asarray(spread)
+    return np.zeros_like(sizes)
+
+
+def _largest_first(sizes: IntArray) -> tuple[IntArray, IntArray]:
+    ordered = np.argsort(-sizes, kind="stable")
+    return ordered, sizes[ordered]
+
+
 #: Nodes up to which the solver is asked where the construction is not proven best.
-SOLVED = 60
+MOST_SOLVED_NODES = 60
 
 
 class ZoneOrder(NamedTuple):
@@ -36,7 +108,7 @@ def zone_order(problem: RingProblem, seed: int, budget: Budget) -> ZoneOrder:
     member = problem.member
     zones, at = np.unique(problem.zone[member], return_inverse=True)
     sizes, width = np.bincount(at, minlength=len(zones)), width_of(problem)
-    if problem.tier.any() and (width == 1 or possible(sizes, width + 1)):
+    if problem.tier.any() and (width == 1 or is_possible(sizes, width + 1)):
         sequence, bound = apart_without_tier(sizes, width), 0
     else:
         sequence, bound = zones_in_order(sizes, width, seed, budget)
@@ -61,7 +133,7 @@ def apart_without_tier(sizes: IntArray, width: int) -> IntArray:
 
     Copies that lie there once the tier is given up, or that are looked at for comparison, are apart as well.
     """
-    return dealt(sizes, width + 1) if possible(sizes, width + 1) else paired(sizes)
+    return spaced_order(sizes, width + 1) if is_possible(sizes, width + 1) else paired_order(sizes)
 
 
 def zones_in_order(sizes: IntArray, width: int, seed: int, budget: Budget) -> tuple[IntArray, int]:
@@ -69,18 +141,18 @@ def zones_in_order(sizes: IntArray, width: int, seed: int, budget: Budget) -> tu
 
     A window is *width* neighbours on the circle. No window has a zone twice where that is possible, which is exactly
     where no zone has more than floor(n / width) nodes; for pairs there is a construction of the fewest too. Else the
-    excess is put together, swaps improve on it, and CP-SAT does where nothing is proven for up to SOLVED nodes: fewest
-    such windows, then most zones in the worst of them.
+    excess is put together, swaps improve on it, and CP-SAT does where nothing is proven for up to MOST_SOLVED_NODES:
+    fewest such windows, then most zones in the worst of them.
 
     Guarantee: optimal where the bound is reached. Cost O(n + Z log Z), except in the last case.
     """
-    if possible(sizes, width):
-        return dealt(sizes, width), 0
+    if is_possible(sizes, width):
+        return spaced_order(sizes, width), 0
     bound = fewest_crowded(sizes, width)
     if width == 2:
-        return paired(sizes), bound
-    order = min((with_excess(sizes, width), dealt(sizes, width)), key=lambda found: crowded(found, width))
-    order = swapped(order, width, bound, seed, budget)
-    if len(order) > SOLVED or np.count_nonzero(sizes) < 2:
+        return paired_order(sizes), bound
+    order = min((order_with_excess(sizes, width), spaced_order(sizes, width)), key=lambda found: crowded(found, width))
+    order = improved_by_swaps(order, width, bound, seed, budget)
+    if len(order) > MOST_SOLVED_NODES or np.count_nonzero(sizes) < 2:
         return order, bound
     return least_crowded(sizes, width, order, bound, seed, budget)

@@ -1,0 +1,237 @@
+"""Orders that may follow the one in place: all of few nodes, else those that keep it and those that are best in load.
+
+What is looked at depends on the ring in place and the nodes only, not on the target or on the bytes allowed: so a
+higher target, or more bytes, never lead to a worse ring.
+
+Which node gets which arc, where the cuts are given, is an assignment problem, since an arc's holders follow from its
+slot (:func:`relabelled`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import factorial
+
+import numpy as np
+
+from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.algorithms.bounds import LeastLoad
+from ftplan.planners.peer_ring.algorithms.moves.cuts import FEW_TRIES, least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.insertion import order_with_joins
+from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
+from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, less_crowded
+from ftplan.planners.peer_ring.algorithms.partition import ring_of
+from ftplan.planners.peer_ring.problem import RingProblem
+
+#: Most orders that are looked at, and most steps: orders times nodes times positions.
+MOST_ORDERS = 5_040
+MOST_ORDER_STEPS = 300_000_000
+
+
+def alike(change: RingChange) -> IntArray:
+    """Return a class for each node, (N,): nodes of a class have the same cpu and room, and hold nothing yet.
+
+    They have the same zone too, or each has one of its own. Any other node is a class of its own.
+    """
+    problem, held = change.problem, np.diff(change.holds[0])
+    alone = np.bincount(problem.zone[problem.members], minlength=len(problem.zones))[problem.zone] <= 1
+    keys = np.column_stack(
+        [np.where(alone, -1, problem.zone), problem.cpu, change.most, np.arange(len(problem.nodes)) + 1.0]
+    )
+    keys[held == 0, 3] = 0.0
+    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def count_orders(change: RingChange) -> int | None:
+    """Return how many orders there are, None where these are too many to look at all."""
+    member = change.problem.member
+    if len(member) > 30:
+        return None
+    count = factorial(len(member) - 1)
+    for size in np.unique(alike(change)[member[1:]], return_counts=True)[1].tolist():
+        count //= factorial(size)
+    steps = count * len(member) * len(change.problem.position)
+    return count if count <= MOST_ORDERS and steps <= MOST_ORDER_STEPS else None
+
+
+def every_order(change: RingChange) -> Iterator[IntArray]:
+    """Yield circular orders of the members, one for all that differ only in nodes that are alike."""
+    first, *others = change.problem.member.tolist()
+    kind = alike(change)
+    for arranged in _arranged([], others, kind):
+        yield np.array([first, *arranged], dtype=np.int64)
+
+
+def _arranged(begun: list[int], left: list[int], kind: IntArray) -> Iterator[list[int]]:
+    if not left:
+        yield begun
+    seen = set[int]()
+    for node in left:
+        if int(kind[node]) not in seen:
+            seen.add(int(kind[node]))
+            yield from _arranged([*begun, node], [other for other in left if other != node], kind)
+
+
+#: Most slots whose assignment is solved: time grows with their cube.
+MOST_SLOTS = 1500
+
+
+def relabelled(change: RingChange, order: IntArray, first: IntArray, classes: IntArray) -> IntArray:
+    """Return the order of fewest bytes for cuts as they are, where nodes change places within their class only.
+
+    The node of a slot holds the arcs of the ``walk`` slots up to its own, so that what travels to it depends on the
+    cuts and on nothing else: one assignment problem a class, exact. Cost O(n^3) at worst.
+    """
+    from scipy.optimize import linear_sum_assignment  # half a second to load
+
+    saved = _saved(change, order, first)
+    answer = order.copy()
+    for one in np.unique(classes[order]).tolist():
+        slots = np.flatnonzero(classes[order] == one)
+        if len(slots) > MOST_SLOTS:
+            continue
+        nodes = np.sort(order[slots])
+        row, column = linear_sum_assignment(saved[np.ix_(slots, nodes)], maximize=True)
+        answer[slots[row]] = nodes[column]
+    return answer
+
+
+def _saved(change: RingChange, order: IntArray, first: IntArray) -> FloatArray:
+    """Return the worth of what each node holds already of the arcs that a slot's node holds, (slots, N)."""
+    problem, slots = change.problem, len(order)
+    size = len(problem.position)
+    lengths = (np.roll(first, -1) - first) % size
+    lengths[lengths == 0] = size if slots == 1 else 0
+    owner = np.empty(size, dtype=np.int64)
+    owner[(first[0] + np.arange(size)) % size] = np.repeat(np.arange(slots), lengths)
+    arc = np.zeros((slots, len(problem.nodes)))
+    for copy in range(change.held.shape[1]):
+        np.add.at(arc, (owner, change.held[:, copy]), problem.worth)
+    return np.asarray(sum(np.roll(arc, back, axis=0) for back in range(change.walk)))
+
+
+#: Largest loads, over the least, for which good orders are looked for.
+ORDER_LOADS = (1.0, 1.01, 1.03, 1.1, 1.25, 1.5, 2.0, np.inf)
+#: Of these, those for which neighbours of good orders are looked at.
+NEIGHBOUR_LOADS = (1.0, 1.1)
+#: Turns of the order of least load against the ring in place that are tried.
+MOST_TURNS = 24
+#: Nodes up to which it is tried even where the order in place is as good in violations and load.
+MOST_TURNED_NODES = 100
+#: Steps of the search among neighbours: candidates times nodes times positions.
+MOST_NEIGHBOUR_STEPS = 400_000_000
+
+
+def members_in_place(problem: RingProblem) -> IntArray:
+    """Return the members on the ring in place in their circular order, by their first tokens."""
+    assert problem.current is not None
+    nodes = problem.current.node[problem.members[problem.current.node]]
+    _, at = np.unique(nodes, return_index=True)
+    return nodes[np.sort(at)]
+
+
+def candidate_orders(change: RingChange, best: LeastLoad, budget: Budget) -> Iterator[IntArray]:
+    """Yield orders of the members, those that keep the circle in place first.
+
+    Parameters
+    ----------
+    best
+        What is best without a look at the ring in place.
+    """
+    problem, zone = change.problem, change.problem.zone
+    stays = members_in_place(problem)
+    joins = np.setdiff1d(problem.member, stays)
+    kept = list(_orders_in_place(change, stays, joins, best.largest, budget))
+    for order in kept:
+        yield order
+        fixed = order
+        if crowded(zone[order], change.walk)[0] > best.violations:
+            fixed = less_crowded(zone, order, change.walk, best.violations, budget)
+            yield fixed
+        for factor in NEIGHBOUR_LOADS:
+            yield from _neighbours(change, fixed, best.largest * factor, budget)
+    yield best.order
+    if len(problem.member) > MOST_TURNED_NODES and _as_good(change, kept, best):
+        return
+    yield from _turned(change, best.order, best.largest, budget)
+
+
+def _as_good(change: RingChange, kept: list[IntArray], best: LeastLoad) -> bool:
+    """Return whether the least violations and load need no other circle than the one in place."""
+    problem = change.problem
+    even = bool((problem.cpu[problem.member] == problem.cpu[problem.member[0]]).all())
+    fewest = min(crowded(problem.zone[order], change.walk)[0] for order in kept)
+    return even and not change.capped and fewest <= best.violations
+
+
+def _orders_in_place(
+    change: RingChange, stays: IntArray, joins: IntArray, load: float, budget: Budget
+) -> Iterator[IntArray]:
+    """Yield orders that keep the circle of those that stay."""
+    if not len(joins):
+        yield stays
+        return
+    yield _spread(stays, joins)
+    seen = set[tuple[int, ...]]()
+    for factor in ORDER_LOADS:
+        order = order_with_joins(change, stays, joins, load * factor, budget)
+        if order is not None and tuple(order.tolist()) not in seen:
+            seen.add(tuple(order.tolist()))
+            yield order
+
+
+def _spread(stays: IntArray, joins: IntArray) -> IntArray:
+    """Return the order where those that join stand evenly between those that stay."""
+    at = (np.arange(len(joins)) * len(stays)) // max(len(joins), 1) + 1
+    return np.insert(stays, np.minimum(at, len(stays)), joins)
+
+
+def _turned(change: RingChange, least: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
+    """Yield the order of least load with nodes of one zone and cpu changed so that they keep most of what they hold."""
+    problem = change.problem
+    classes = np.unique(
+        np.column_stack([problem.zone, problem.cpu, change.most]), axis=0, return_inverse=True
+    )[1].reshape(-1)  # fmt: skip
+    found = least_bytes(change, least, load, budget, enough=1e300)
+    if found.first is None:
+        return
+    n = len(least)
+    tried = list[tuple[float, int, IntArray]]()
+    for turn in sorted({k * n // MOST_TURNS for k in range(MOST_TURNS)}):
+        if budget.over():
+            return
+        order = relabelled(change, np.roll(least, turn), found.first, classes)
+        tried.append((change.bytes(ring_of(problem, order, found.first)), turn, order))
+    for _, _, order in sorted(tried, key=lambda one: one[:2])[:2]:
+        yield order
+        again = least_bytes(change, order, load * ORDER_LOADS[3], budget, effort=FEW_TRIES)
+        if again.first is not None:
+            yield relabelled(change, order, again.first, classes)
+
+
+def _neighbours(change: RingChange, order: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
+    """Yield orders that one node's move at a time makes cheaper for a largest load, where that is little work."""
+    n, size = len(order), len(change.problem.position)
+    zone = change.problem.zone
+    if n * n * n * size > MOST_NEIGHBOUR_STEPS or n < 4:
+        return
+    violations = crowded(zone[order], change.walk)[0]
+    cost = least_bytes(change, order, load, budget, effort=FEW_TRIES).cost
+    for _ in range(budget.passes(3)):
+        better = False
+        for node in order.tolist():
+            rest = np.roll(order, -int(np.flatnonzero(order == node)[0]))[1:]
+            for gap in range(1, n - 1):
+                if budget.over() or cost <= change.lacking:
+                    return
+                moved = np.insert(rest, gap, node)
+                if crowded(zone[moved], change.walk)[0] > violations:
+                    continue
+                found = least_bytes(change, moved, load, budget, change.lacking, cost, FEW_TRIES)
+                if found.first is not None and found.cost < cost:
+                    order, cost, better = moved, found.cost, True
+                    rest = np.roll(order, -int(np.flatnonzero(order == node)[0]))[1:]
+        if not better:
+            break
+        yield order
