@@ -17,7 +17,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
 from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Schedule
-from ftplan.planners.recovery_schedule.copies import local_bytes
+from ftplan.planners.recovery_schedule.hosts import local_bytes
 from ftplan.planners.recovery_schedule.incident import incident_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from ftplan.planners.recovery_schedule.replay.incident import Incident
