@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ftplan.model.cluster import Cluster
 from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts, SameZone
-from ftplan.model.plan import Warn
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.problem import Problem
+from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import IntArray
-from ftplan.planners.replicate_tasks.current import Current
+from ftplan.planners.deployed import replicas
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
 from ftplan.planners.replicate_tasks.rules import PRIMARY, ZONE
+
+
+@dataclass(frozen=True, eq=False)
+class Current:
+    """The nodes of the replicas in place, and the file that says so; ``known`` is False where nobody does."""
+
+    node: NodeByTask
+    known: bool
+    file: InputFile | None = None
+
+
+def current_of(given: Any, problem: Problem, graph: TaskGraph) -> Current:
+    """Return the replicas of a plan, else of the cluster's placement.
+
+    Raises
+    ------
+    FtplanError
+        If the plan is of another kind, holds no answer, or names a task or node that is not there.
+    """
+    listed, file = replicas(given, graph, problem.cluster, "current")
+    placed = problem.cluster.placement.replicas if problem.cluster is not None and problem.cluster.placement else {}
+    return Current({item.task: item.node for item in listed}, given is not None or bool(placed), file)
 
 
 def hosts_of(prepared: PreparedReplication, cluster: Cluster, max_cpu: float) -> ReplicaHosts:

@@ -21,8 +21,8 @@ from ftplan.planners.judging import (
     unknown_objective,
 )
 from ftplan.planners.replicate_tasks.budget import LEAST
-from ftplan.planners.replicate_tasks.current import Current, current_of
 from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task, replicas_of
+from ftplan.planners.replicate_tasks.hosts import Current, current_of
 from ftplan.planners.replicate_tasks.judge_recovery import judge_recoveries
 from ftplan.planners.replicate_tasks.metrics import body, summary
 from ftplan.planners.replicate_tasks.options import METRICS, TaskReplicationOptions

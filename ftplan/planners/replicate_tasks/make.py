@@ -23,8 +23,7 @@ from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 from ftplan.planners.replicate_tasks.budget import parse_budget
 from ftplan.planners.replicate_tasks.comparison import random_choices
-from ftplan.planners.replicate_tasks.current import Current, current_of
-from ftplan.planners.replicate_tasks.hosts import kept_rules, with_hosts
+from ftplan.planners.replicate_tasks.hosts import Current, current_of, kept_rules, with_hosts
 from ftplan.planners.replicate_tasks.metrics import body, summary
 from ftplan.planners.replicate_tasks.options import BUDGETS, TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication, limits_of, prepare

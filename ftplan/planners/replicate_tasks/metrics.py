@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ftplan.planners.replicate_tasks.current import Current
+from ftplan.planners.replicate_tasks.hosts import Current
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 from ftplan.planners.replicate_tasks.problem import NodeByTask
 

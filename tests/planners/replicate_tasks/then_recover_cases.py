@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import ftplan
-from ftplan.planners.replicate_tasks.current import Current
 from ftplan.planners.replicate_tasks.from_plan import asked_of, options_of
-from ftplan.planners.replicate_tasks.hosts import with_hosts
+from ftplan.planners.replicate_tasks.hosts import Current, with_hosts
 from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery
 
 ENVELOPE = {"format_version": "1.0"}
