@@ -1,9 +1,12 @@
-"""What statistics say of the operators of a job: how they were used, and what is demanded of them."""
+"""What statistics say of the operators of a job: how they were used, and what is demanded of them.
+
+The operators of a scaling problem follow from it: what keeps their tasks busy, and how that divides over key groups.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -13,8 +16,9 @@ from ftplan.model.measures.measured_tasks import MeasuredGroups, MeasuredTasks, 
 from ftplan.model.memory import GB, VARIABLE, available_bytes
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray, Topology
+from ftplan.model.topology import FloatArray, Operator, Topology
 from ftplan.planners.scale_out.bottleneck_inputs import OperatorHistory, histories
+from ftplan.planners.scale_out.effects import lacks_tasks
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
 from ftplan.planners.scale_out.forecasts import demand_forecasts
 from ftplan.planners.scale_out.operator_demand import (
@@ -26,7 +30,14 @@ from ftplan.planners.scale_out.operator_demand import (
     steady,
 )
 from ftplan.planners.scale_out.options import ScaleOutOptions
+from ftplan.planners.scale_out.problem import ScalableOperator, State
+from ftplan.planners.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
+from ftplan.planners.scale_out.throughput_percentage import throughput_percentages
+from ftplan.planners.scale_out.true_rates import tasks_kept_busy
+from ftplan.planners.situation import Situation
 
+#: Most tasks of an operator without key groups, where nothing says.
+MOST_TASKS = 128
 #: Bytes of a task or key group in a window, at the peak.
 CELL = 150.0
 
@@ -95,9 +106,7 @@ class OperatorUsage:
         return float(np.nansum(some)) / (len(some) * self.window_s)
 
 
-def operator_usage(
-    topology: Topology, stats: StatsTables, options: ScaleOutOptions, task_memory: FloatArray
-) -> OperatorUsage:
+def operator_usage(situation: Situation, options: ScaleOutOptions, task_memory: FloatArray) -> OperatorUsage:
     """Return what statistics say of each operator; *task_memory* (T,) are the bytes that each task may hold.
 
     Raises
@@ -105,7 +114,8 @@ def operator_usage(
     FtplanError
         If the statistics do not fit the topology, or are too short for the forecast.
     """
-    graph, groups, measured = _read(topology, stats)
+    stats = situation.required_stats
+    graph, groups, measured = _read(situation.topology, stats)
     window_s = stats.manifest.window_s
     window = look_back(stats.manifest.windows, window_s, options.look_back_s)
     flows = measured_flows(graph, stats, measured, window)
@@ -132,3 +142,56 @@ def _read(topology: Topology, stats: StatsTables) -> tuple[TaskGraph, Mapping[st
         )
     groups = measured_groups(graph, stats)
     return graph, groups, measured_tasks(graph, stats, groups)
+
+
+def scalable_operators(
+    usage: OperatorUsage,
+    options: ScaleOutOptions,
+    situation: Situation,
+    place: ClusterRoom,
+    scored: Sequence[tuple[float, State]],
+) -> tuple[ScalableOperator, ...]:
+    """Return the operators of a scaling problem, in the order of the topology.
+
+    Parameters
+    ----------
+    scored
+        Score of each operator in the last window, and its state by then.
+    """
+    topology, copies = usage.graph.topology, situation.copies
+    state_bytes = situation.state.by_group
+    job = jobs_of(topology).tolist()
+    made = []
+    for i, operator in enumerate(topology.operators):
+        score, state = scored[i]
+        demand = float(usage.sized_for[i])
+        if state == "scale-in":  # whatever statistic is asked for, fewer tasks have to take the peak too
+            demand = float(np.fmax(demand, usage.peak[i]))
+        use, cpu = tasks_kept_busy(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
+        made.append(
+            ScalableOperator(
+                id=operator.id,
+                job=job[i],
+                parallelism=operator.parallelism,
+                cpu=cpu,
+                key_groups=operator.key_groups or 0,
+                most=_most(operator, options.max_parallelism),
+                use=use,
+                group_use=use * usage.group_shares(i),
+                state_bytes=state_bytes.get(operator.id, np.zeros(0)),
+                task_memory=new_task_memory(cpu, place, options.task_memory),
+                score=score,
+                state=state,
+                copies=copies_of(operator, copies, situation.cluster),
+            )
+        )
+    lacking = np.array([lacks_tasks(operator, options.target_utilisation) for operator in made], dtype=np.bool_)
+    through = np.array([usage.throughput(i) for i in range(len(made))])
+    percentages = throughput_percentages(usage.graph, lacking, through).tolist()
+    return tuple(replace(item, throughput_percentage=p) for item, p in zip(made, percentages, strict=True))
+
+
+def _most(operator: Operator, asked: int | None) -> int:
+    """Return the largest parallelism of an operator: as asked, and no more than it has key groups; else 128."""
+    limits = [limit for limit in (asked, operator.key_groups) if limit]
+    return min(limits) if limits else MOST_TASKS
