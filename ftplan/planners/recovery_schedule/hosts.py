@@ -1,6 +1,7 @@
 """Where recovered tasks can go, the nodes that are left and those that arrive, and what lives and lies there already.
 
-That is the tasks that run on, the active replicas, and the copies of checkpoints.
+That is the tasks that run on, the active replicas, and the copies of checkpoints; and until when a repair of them is
+looked at where no option says.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
+from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import Arrival, planned_times
+from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.measures.task_state import TaskState
 from ftplan.model.names import natural_key
@@ -186,3 +189,25 @@ def standby_hosts(items: Iterable[Replica], tasks: int, host_of_node: Mapping[st
     for item in items:
         host[item.task] = ANYWHERE if item.node is None else host_of_node.get(item.node, NOWHERE)
     return host
+
+
+def default_horizon_s(last_s: float, later_s: float, delays: RecoveryDelays, *, measured: bool) -> float:
+    """Return twice the last arrival, 600 s where nothing arrives; never before a later failure.
+
+    Where checkpoints are stated, and no costs *measured*, catching up may take longer: then it is twice the time at
+    which the slowest task has caught up that is down from the start and starts when the last node has arrived.
+
+    Parameters
+    ----------
+    last_s
+        The end of the last arrival's range, 0 where nothing arrives.
+    later_s
+        When the last failure strikes.
+    delays
+        What a recovery adds to the return of each task of the job.
+    """
+    least = 2.0 * last_s if last_s > 0.0 else HORIZON_S
+    if not measured:
+        behind = np.asarray(delays.replay_s) + np.asarray(delays.catch_up) * last_s
+        least = max(least, 2.0 * (last_s + float(behind.max(initial=0.0))))
+    return max(least, later_s)

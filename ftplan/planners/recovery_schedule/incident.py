@@ -15,9 +15,8 @@ from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.failures import Failed
-from ftplan.planners.recovery_schedule.hosts import local_bytes
+from ftplan.planners.recovery_schedule.hosts import default_horizon_s, local_bytes
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
-from ftplan.planners.recovery_schedule.prepare import default_horizon_s, delays_of
 from ftplan.planners.recovery_schedule.replay.incident import Incident, Transfers
 from ftplan.planners.situation import Situation, situation_of
 
@@ -63,7 +62,7 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
         reserved=_reserved(arrivals, options.coordinator_cpu) if complete else {},
         complete=complete,
         transfers=_transfers(plan, situation, failed.nodes),
-        delays=delays_of(situation.recovery, graph, cost, options),
+        delays=situation.recovery.delays(graph, cost, options.checkpoint_age, 1.0 / options.max_cpu, options.replay),
         may_pause=options.pause_lower_priority,
     )
 

@@ -6,12 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from ftplan.costs.option import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
-from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import Arrival
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.measures.recovery_time import RecoveryDelays
@@ -21,13 +18,13 @@ from ftplan.model.measures.task_state import TaskState
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.deployed import Copies, Replica
 from ftplan.planners.failures import Failed
 from ftplan.planners.recovery_schedule.hosts import (
     HostRoom,
     cores_used,
+    default_horizon_s,
     homes,
     host_room,
     live_tasks,
@@ -189,7 +186,7 @@ def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQ
     arrivals, assumed = situation.arrivals
     warnings = (*situation.measured.warnings, *costs.warnings, *state.warnings, *failed.warnings, *assumed)
     warnings += (*recovery.warnings, *recovery.doubts(graph), *(recovery.remote_state() if placed else ()))
-    delays = delays_of(recovery, graph, costs.cost, options)
+    delays = recovery.delays(graph, costs.cost, options.checkpoint_age, 1.0 / options.max_cpu, options.replay)
     return RecoveryQuestion(situation, options, arrivals, situation.useful_copies, delays, warnings)
 
 
@@ -206,47 +203,3 @@ def _require_room(situation: Situation, options: RecoveryScheduleOptions) -> Non
             "where is room for what comes back? give --cluster (with placement.tasks, so that what runs on each node "
             "is known) or --capacity CORES"
         )
-
-
-#: Age of the last checkpoint at a failure, in checkpoint intervals, where nothing says: the expected one.
-CHECKPOINT_AGE = 0.5
-
-
-def delays_of(
-    recovery: GivenCosts, graph: TaskGraph, cost: FloatArray, options: RecoveryScheduleOptions
-) -> RecoveryDelays:
-    """Return what a recovery adds to the return of each task: by measured costs, else by its checkpoint interval.
-
-    Raises
-    ------
-    FtplanError
-        If by the costs the job never catches up.
-    """
-    if recovery.costs is not None:
-        delays = recovery.delays(graph, options.checkpoint_age)
-    else:
-        age = CHECKPOINT_AGE if options.checkpoint_age is None else options.checkpoint_age
-        delays = RecoveryDelays.of_checkpoints(graph, cost, age, 1.0 / options.max_cpu)
-    return delays if options.replay else delays._replace(replay_s=0.0, catch_up=0.0)
-
-
-def default_horizon_s(last_s: float, later_s: float, delays: RecoveryDelays, *, measured: bool) -> float:
-    """Return twice the last arrival, 600 s where nothing arrives; never before a later failure.
-
-    Where checkpoints are stated, and no costs *measured*, catching up may take longer: then it is twice the time at
-    which the slowest task has caught up that is down from the start and starts when the last node has arrived.
-
-    Parameters
-    ----------
-    last_s
-        The end of the last arrival's range, 0 where nothing arrives.
-    later_s
-        When the last failure strikes.
-    delays
-        What a recovery adds to the return of each task of the job.
-    """
-    least = 2.0 * last_s if last_s > 0.0 else HORIZON_S
-    if not measured:
-        behind = np.asarray(delays.replay_s) + np.asarray(delays.catch_up) * last_s
-        least = max(least, 2.0 * (last_s + float(behind.max(initial=0.0))))
-    return max(least, later_s)

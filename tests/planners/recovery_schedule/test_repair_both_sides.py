@@ -24,9 +24,10 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.construction import c
 from ftplan.planners.recovery_schedule.algorithms.schedule.plan_body import body
 from ftplan.planners.recovery_schedule.algorithms.schedule.schedule import Decision, Policy, Schedule, State
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
+from ftplan.planners.recovery_schedule.hosts import default_horizon_s
 from ftplan.planners.recovery_schedule.incident import at_planned_times, horizon_of, incident_of
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
-from ftplan.planners.recovery_schedule.prepare import default_horizon_s, prepare
+from ftplan.planners.recovery_schedule.prepare import prepare
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery_schedule.repair_metrics import repair_scores
 from ftplan.planners.recovery_schedule.replay.incident import Incident
