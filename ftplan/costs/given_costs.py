@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.model.defaults import BANDWIDTH_MB_S
 from ftplan.model.measures.recovery_time import (
-    AT_ONCE,
     RecoveryDelays,
     input_rate,
     longest_interval,
@@ -18,6 +17,10 @@ from ftplan.model.measures.recovery_time import (
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import FloatArray
+
+#: Age of the last checkpoint at a failure, in checkpoint intervals, where nothing says: the expected one.
+CHECKPOINT_AGE = 0.5
 
 
 class GivenCosts(NamedTuple):
@@ -83,15 +86,32 @@ class GivenCosts(NamedTuple):
         )
         return BANDWIDTH_MB_S, (Warn("BANDWIDTH_ASSUMED", text),)
 
-    def delays(self, graph: TaskGraph, age: float | None = None) -> RecoveryDelays:
-        """Return what the costs add to the return of each task; the last checkpoint is *age* intervals old, if given.
+    def delays(
+        self, graph: TaskGraph, cost: FloatArray, age: float | None, headroom: float, replay: bool = True
+    ) -> RecoveryDelays:
+        """Return what a recovery adds to the return of each task: by the costs, else by its checkpoint interval.
+
+        Parameters
+        ----------
+        cost
+            Cores of each task, (tasks,).
+        age
+            Of the last checkpoint at the failure, in intervals; None as fitted, else the expected one.
+        headroom
+            Pace at which a task catches up at most, over the one that it is reserved for.
+        replay
+            Whether recovered tasks process again what came since the last checkpoint.
 
         Raises
         ------
         FtplanError
-            If the job never catches up.
+            If by the costs the job never catches up.
         """
-        return AT_ONCE if self.costs is None else RecoveryDelays.of(self.costs, graph, age)
+        if self.costs is not None:
+            delays = RecoveryDelays.of(self.costs, graph, age)
+        else:
+            delays = RecoveryDelays.of_checkpoints(graph, cost, CHECKPOINT_AGE if age is None else age, headroom)
+        return delays if replay else delays._replace(replay_s=0.0, catch_up=0.0)
 
     def doubts(self, graph: TaskGraph) -> tuple[Warn, ...]:
         """Say where a job lies outside the recoveries that the costs were fitted on, and what is not known of it."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Failure
 from ftplan.model.plan import InputFile, Warn
@@ -52,29 +51,3 @@ class Problem:
     failure: Failure | None = None
     inputs: tuple[InputFile, ...] = ()
     warnings: tuple[Warn, ...] = field(default=())
-
-    def placed_and_measured(self, what: str) -> tuple[Topology, Cluster, StatsTables]:
-        """Return topology, cluster and statistics, all of which must be there.
-
-        Parameters
-        ----------
-        what
-            Who needs them, as the message says it.
-
-        Returns
-        -------
-        tuple
-            Topology, cluster and statistics.
-
-        Raises
-        ------
-        FtplanError
-            If one of them is missing.
-        """
-        for name in ("topology", "cluster", "stats"):
-            if getattr(self, name) is None:
-                raise FtplanError(f"{what} needs {name}: give --{name} (in Python {name}=...)")
-        assert self.topology is not None
-        assert self.cluster is not None
-        assert self.stats is not None
-        return self.topology, self.cluster, self.stats

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.model.measures.key_group_series import key_group_series
 from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.allocate_checkpoints.body import transfers
 from ftplan.planners.assessments import Difference
+from ftplan.planners.situation import situation_of
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,8 @@ def _state(problem: Problem) -> dict[tuple[str, int], float]:
     topology = problem.topology
     if topology is None:
         return {}
-    series = (
-        None if problem.stats is None else key_group_series(problem.stats, problem.stats.manifest.measures[0], topology)
-    )
+    stats = problem.stats
+    series = None if stats is None else situation_of(problem).series(stats.manifest.measures[0])
     return {
         (operator.id, group): size
         for operator in topology.keyed_operators

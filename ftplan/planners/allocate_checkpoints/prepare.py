@@ -7,7 +7,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Placement
-from ftplan.model.measures.key_group_series import key_group_series
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.plan import InputFile, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
@@ -15,6 +15,7 @@ from ftplan.model.topology import Topology
 from ftplan.planners.allocate_checkpoints.objective import OBJECTIVES, CheckpointObjective
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.deployed import checkpoint_copies
+from ftplan.planners.situation import situation_of
 
 
 def require(problem: Problem, measure: Any) -> tuple[Topology, Cluster, KeyGroupSeries]:
@@ -25,8 +26,8 @@ def require(problem: Problem, measure: Any) -> tuple[Topology, Cluster, KeyGroup
     FtplanError
         If the topology, the cluster or the statistics are missing, or the statistics lack the measure.
     """
-    topology, cluster, stats = problem.placed_and_measured("a checkpoint allocation")
-    return topology, cluster, key_group_series(stats, measure, topology)
+    situation = situation_of(problem, None, "a checkpoint allocation", ALLOCATE_CHECKPOINTS.needs)
+    return situation.topology, situation.required_cluster, situation.series(measure)
 
 
 def seen_and_unseen(series: KeyGroupSeries, holdout: float | None) -> tuple[KeyGroupSeries, KeyGroupSeries | None]:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster, Placement, primaries
 from ftplan.model.measures.fidelity import fidelity_model
-from ftplan.model.measures.measured_topology import measured_topology
-from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
+from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.measures.restart_times import restart_times
-from ftplan.model.measures.task_costs import task_costs
-from ftplan.model.measures.task_state import task_state
 from ftplan.model.names import Selector, parse_selector
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
@@ -25,9 +20,10 @@ from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MB
-from ftplan.planners import deployed as other_plans
+from ftplan.planners.deployed import Copies
 from ftplan.planners.drain_schedule.options import DrainScheduleOptions
 from ftplan.planners.drain_schedule.problem import DrainLimits, DrainProblem, KeyGroupCopies, MovingRoom
+from ftplan.planners.situation import Situation, situation_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +51,11 @@ def prepare(problem: Problem, options: DrainScheduleOptions, chosen: Iterable[st
     if problem.topology is None or problem.cluster is None:
         raise FtplanError("a drain schedule needs topology and cluster: give --topology and --cluster")
     cluster, placement = problem.cluster, _placed(problem.cluster)
-    measured = measured_topology(problem.topology, problem.stats)
-    graph = TaskGraph(measured.topology)
-    home, said = _homes(graph, cluster, placement)
-    costs, state = task_costs(graph, problem.stats, placement), task_state(graph, problem.stats)
-    standing, replica_file = other_plans.replicas(options.replicas, graph, cluster)
-    replica = np.full(graph.tasks, NOWHERE, dtype=np.int64)
-    for item in standing:
-        replica[item.task] = ANYWHERE if item.node is None else cluster.position[item.node]
-    copies, checkpoint_file = other_plans.checkpoint_copies(options.checkpoints, problem.topology, cluster)
-    restart_s, cost_file, more = _restart_times(options, graph, home, len(cluster.nodes), state.total)
+    situation = situation_of(problem, options)
+    graph, home = situation.graph, situation.home
+    costs, state = situation.costs, situation.state
+    replica, copies = situation.replica_node, situation.copies
+    restart_s, more = _restart_times(options, situation)
     built = DrainProblem(
         graph=graph,
         model=fidelity_model(graph, rates(graph)),
@@ -80,13 +71,18 @@ def prepare(problem: Problem, options: DrainScheduleOptions, chosen: Iterable[st
         limits=DrainLimits(
             options.min_fidelity, options.keep_priority, options.max_per_zone, options.max, options.move
         ),
-        room=_room(cluster, options.max_cpu, home, replica, costs.cost, state.total / MB) if options.move else None,
+        room=_room(situation, options.max_cpu) if options.move else None,
         warnings=tuple(
-            dict.fromkeys((*measured.warnings, *costs.warnings, *state.warnings, *said, *more))
+            dict.fromkeys((
+                *situation.measured.warnings,
+                *costs.warnings,
+                *state.warnings,
+                *_unplaced(situation.unplaced),
+                *more,
+            ))
         ),
     )  # fmt: skip
-    files = (replica_file, checkpoint_file, cost_file)
-    return PreparedDrain(built, cluster, tuple(file for file in files if file is not None))
+    return PreparedDrain(built, cluster, situation.files)
 
 
 def _placed(cluster: Cluster) -> Placement:
@@ -99,16 +95,10 @@ def _placed(cluster: Cluster) -> Placement:
     return placement
 
 
-def _homes(graph: TaskGraph, cluster: Cluster, placement: Placement) -> tuple[IntArray, tuple[Warn, ...]]:
-    """Return the node of each task, (T,)."""
-    home = np.full(graph.tasks, NOWHERE, dtype=np.int64)
-    for operator, nodes in placement.tasks.items():
-        home[graph.slice_of(graph.topology.position[operator])] = [cluster.position[node] for node in nodes]
-    missing = sorted({operator.id for operator in graph.topology.operators} - set(placement.tasks))
-    if not missing:
-        return home, ()
-    text = f"the cluster does not say where {', '.join(missing)} runs: taken as not affected by any restart"
-    return home, (Warn("PLACEMENT_INCOMPLETE", f"{text}; placement.tasks would tell"),)
+def _unplaced(operators: tuple[str, ...]) -> Iterator[Warn]:
+    if operators:
+        text = f"the cluster does not say where {', '.join(operators)} runs: taken as not affected by any restart"
+        yield Warn("PLACEMENT_INCOMPLETE", f"{text}; placement.tasks would tell")
 
 
 def _named(nodes: Iterable[str], cluster: Cluster) -> BoolArray:
@@ -163,7 +153,7 @@ def _selected(
 
 
 def _copies(
-    which: str, graph: TaskGraph, cluster: Cluster, placement: Placement, copies: other_plans.Copies
+    which: str, graph: TaskGraph, cluster: Cluster, placement: Placement, copies: Copies
 ) -> Iterable[tuple[str, int, list[int]]]:
     """Yield (operator, key group, nodes) of each key group with copies that may not go together."""
     if which == "none":
@@ -179,36 +169,33 @@ def _copies(
                 yield operator.id, number, held
 
 
-def _restart_times(
-    options: DrainScheduleOptions, graph: TaskGraph, home: IntArray, nodes: int, state_bytes: FloatArray
-) -> tuple[FloatArray, InputFile | None, tuple[Warn, ...]]:
+def _restart_times(options: DrainScheduleOptions, situation: Situation) -> tuple[FloatArray, tuple[Warn, ...]]:
     """Return the seconds that each node is away, (N,)."""
-    given = GivenCosts.of(options.costs)
+    given, home, nodes = situation.recovery, situation.home, len(situation.required_cluster.nodes)
     if given.costs is None:
-        return np.full(nodes, float(options.restart_s)), None, ()
+        return np.full(nodes, float(options.restart_s)), ()
     here = home != NOWHERE
     size, tasks = (
-        np.bincount(home[here], some[here], nodes).astype(np.float64) for some in (state_bytes, np.ones(len(home)))
+        np.bincount(home[here], some[here], nodes).astype(np.float64)
+        for some in (situation.state.total, np.ones(len(home)))
     )
-    times, warnings = restart_times(float(options.restart_s), size, tasks, graph, given.costs, options.move)
-    return times, given.file, (*given.warnings, *warnings)
+    times, warnings = restart_times(float(options.restart_s), size, tasks, situation.graph, given.costs, options.move)
+    return times, (*given.warnings, *warnings)
 
 
-def _room(
-    cluster: Cluster, max_cpu: float, home: IntArray, replica: IntArray, cpu: FloatArray, memory_mb: FloatArray
-) -> MovingRoom:
+def _room(situation: Situation, max_cpu: float) -> MovingRoom:
     """Return what tasks, replicas and other work leave on each node; memory is infinite where it is not stated."""
-    count = len(cluster.nodes)
+    cluster = situation.required_cluster
+    cpu, memory_mb = situation.costs.cost, situation.state.total / MB
 
     def taken(size: FloatArray) -> FloatArray:
-        used = [np.bincount(node[node >= 0], size[node >= 0], count) for node in (home, replica)]
+        placed = (situation.home, situation.replica_node)
+        used = [np.bincount(node[node >= 0], size[node >= 0], len(cluster.nodes)) for node in placed]
         return np.asarray(used[0] + used[1], dtype=np.float64)
 
-    usable = np.array([max_cpu * node.cpu - node.used_cpu for node in cluster.nodes])
-    mb = np.array([math.inf if node.memory_mb is None else node.memory_mb for node in cluster.nodes])
     return MovingRoom(
-        cpu=np.round(usable - taken(cpu), 9),
-        memory_mb=mb - taken(memory_mb),
+        cpu=np.round(max_cpu * cluster.cpu - situation.used_cpu - taken(cpu), 9),
+        memory_mb=situation.memory_mb - taken(memory_mb),
         accepting=cluster.accepting("tasks"),
         task_cpu=cpu,
         task_mb=memory_mb,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ftplan.planners.peer_ring.inputs.loads import RingLoads, ring_loads
 from ftplan.planners.peer_ring.moves import new_copies
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.ring import Ring, written_token
+from ftplan.planners.situation import situation_of
 
 #: Figures of the ring itself, from the summary; and of what it survives.
 _AFTER = ("largest_load", "zone_violations", "highest_utilisation", "overloaded_nodes", "nodes", "tokens")
@@ -95,10 +96,11 @@ def _loads(plans: Sequence[Plan], problem: Problem | None) -> RingLoads | None:
     if named and not common:
         raise FtplanError("the plans have no operator in common: each is of others (--operator)")
     options = PeerRingOptions(operator=tuple(common))
+    situation = situation_of(problem)
     try:
-        return ring_loads(problem.topology, problem.stats, options)
+        return ring_loads(situation, options)
     except FtplanError:  # what the statistics hold by now does not fit any more: the topology does
-        return ring_loads(problem.topology, None, options)
+        return ring_loads(replace(situation, stats=None), options)
 
 
 def _held(ring: Ring, plan: Plan, at: FloatArray) -> IntArray:

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
-from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
+from ftplan.model.kinds import PEER_RING
 from ftplan.model.measures.node_load import capacity_of, default_capacity
-from ftplan.model.plan import InputFile
+from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray, Topology
-from ftplan.planners.peer_ring.inputs.current import RingInPlace, deployment_warnings, ring_in_place
+from ftplan.planners.peer_ring.inputs.current import RingInPlace, ring_in_place
 from ftplan.planners.peer_ring.inputs.failures import FailureProbabilities, failing_nodes
 from ftplan.planners.peer_ring.inputs.loads import RingLoads, measured_queues, ring_loads
-from ftplan.planners.peer_ring.inputs.members import Members, check_options, check_replication, requested_members
+from ftplan.planners.peer_ring.inputs.members import (
+    Members,
+    check_kept,
+    check_options,
+    check_order,
+    check_replication,
+    deployment_warnings,
+    requested_members,
+)
 from ftplan.planners.peer_ring.inputs.setting import NodePower, ring_setting
 from ftplan.planners.peer_ring.options import PeerRingOptions
-from ftplan.planners.peer_ring.problem import RingProblem, RingThresholds
+from ftplan.planners.peer_ring.problem import RingProblem, RingSetting, RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.situation import Situation, situation_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,35 +79,75 @@ def prepare(
     FtplanError
         If an input is missing, options ask for what cannot be, or a selector or plan names what is not there.
     """
-    topology, cluster = _needed(problem)
+    situation = situation_of(problem, options, "a peer ring", PEER_RING.needs)
     check_options(options)
-    loads, given = ring_loads(topology, problem.stats, options), GivenCosts.of(options.costs)
+    loads, given = ring_loads(situation, options), situation.recovery
+    ring = _ring_nodes(situation, options, loads, listed)
+    if not judging:
+        check_replication(options, ring.nodes)
+        check_kept(options, ring.here, ring.keep)
+        check_order(options, ring.here)
+    cluster, members = situation.required_cluster, ring.nodes.members
+    per_core = capacity_per_core(options, loads, cluster, members, ring.current)
+    power = NodePower(cluster.cpu, cluster.cpu * per_core, situation.used_cpu * per_core, members)
+    setting, assumed = ring_setting(options, situation, loads, power)
+    chances = FailureProbabilities.of(cluster, _zones(cluster), members | ring.nodes.tier)
+    built = _problem(options, situation, loads, ring, power, setting, chances)
+    warnings = (
+        *loads.warnings,
+        *assumed,
+        *ring.warnings,
+        *deployment_warnings(ring.nodes, ring.fails, cluster, ring.here, ring.keep),
+        *chances.warnings,
+    )
+    built = replace(built, warnings=tuple(dict.fromkeys(warnings)))
+    files = (*(() if ring.here is None else (ring.here.file,)), *situation.files)
+    return PreparedRing(built, situation.topology, cluster, options, loads, given, per_core, files)
+
+
+class _RingNodes(NamedTuple):
+    """Who is on the planned ring; the ring in place, *here*; who fails, (N,); whether the ring stays as it is."""
+
+    nodes: Members
+    here: RingInPlace | None
+    fails: BoolArray
+    keep: bool
+    warnings: tuple[Warn, ...]
+
+    @property
+    def current(self) -> Ring | None:
+        """The ring in place."""
+        return None if self.here is None else self.here.ring
+
+
+def _ring_nodes(
+    situation: Situation, options: PeerRingOptions, loads: RingLoads, listed: Sequence[str] | None
+) -> _RingNodes:
+    cluster = situation.required_cluster
     ids = tuple(node.id for node in cluster.nodes)
     here = None if options.current is None else ring_in_place(options.current, ids, loads.position)
-    fails, said = failing_nodes(options.fail, problem.failure, cluster)
+    fails, said = failing_nodes(options.fail, situation.failure, cluster)
     keep = here is not None and bool(fails.any()) and not _changes(options)
-    nodes = _members(options, cluster, here, listed, keep)
-    if not judging:
-        check_replication(options, nodes)
-        _check_kept(options, here, keep)
-        _check_order(options, here)
-    per_core = capacity_per_core(options, loads, cluster, nodes.members, None if here is None else here.ring)
-    capacity = cluster.cpu * per_core
-    foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core
-    power = NodePower(cluster.cpu, capacity, foreign, nodes.members)
-    setting, assumed = ring_setting(options, topology, cluster.network, loads, power, given)
-    zones = _zones(cluster)
-    series, chances = loads.series, FailureProbabilities.of(cluster, zones, nodes.members | nodes.tier)
-    state = np.nan_to_num(loads.state)
-    built = RingProblem(  # the function is long because the problem has many fields
-        nodes=ids,
-        zones=zones,
+    return _RingNodes(_members(options, cluster, here, listed, keep), here, fails, keep, said)
+
+
+def _problem(
+    options: PeerRingOptions,
+    situation: Situation,
+    loads: RingLoads,
+    ring: _RingNodes,
+    power: NodePower,
+    setting: RingSetting,
+    chances: FailureProbabilities,
+) -> RingProblem:
+    """Return what planners are asked."""
+    cluster, series, state = situation.required_cluster, loads.series, np.nan_to_num(loads.state)
+    return RingProblem(
+        nodes=tuple(node.id for node in cluster.nodes),
+        zones=_zones(cluster),
         zone=cluster.zone_index,
-        members=nodes.members,
-        tier=nodes.tier,
-        added=nodes.added,
-        removed=nodes.removed,
-        fails=fails,
+        **ring.nodes._asdict(),
+        fails=ring.fails,
         cpu=cluster.cpu,
         down=chances.down,
         zone_down=chances.zone_down,
@@ -110,46 +160,26 @@ def prepare(
         atom=loads.atom,
         group_load=loads.load,
         group_state=state,
-        capacity=capacity,
-        foreign=foreign,
+        capacity=power.capacity,
+        foreign=power.foreign,
         overload=options.overload,
         replication=options.replication,
         setting=setting,
         thresholds=_thresholds(options),
         windows=None if series is None else loads.at(series.loads) / series.window_s,
         window_s=1.0 if series is None else series.window_s,
-        queue_s=None if here is None else measured_queues(problem.stats, cluster, loads, capacity),
-        current=None if here is None else here.ring,
-        copies_in_place=_copies_in_place(options, here),
-        keep=keep,
+        queue_s=None if ring.here is None else measured_queues(situation, loads, power.capacity),
+        current=ring.current,
+        copies_in_place=_copies_in_place(options, ring.here),
+        keep=ring.keep,
         rebalance=options.rebalance,
         target_load=options.target_load,
         max_bytes=options.max_bytes,
         tokens=options.tokens,
         state_known=not bool(np.isnan(loads.state).all()),
         probabilities_known=chances.known,
-        measured=problem.stats is not None,
-        warnings=tuple(
-            dict.fromkeys((
-                *loads.warnings,
-                *assumed,
-                *said,
-                *deployment_warnings(nodes, fails, cluster, here, keep),
-                *chances.warnings,
-            ))
-        ),
-    )  # fmt: skip
-    files = tuple(file for file in (None if here is None else here.file, given.file) if file is not None)
-    return PreparedRing(built, topology, cluster, options, loads, given, per_core, files)
-
-
-def _needed(problem: Problem) -> tuple[Topology, Cluster]:
-    for name in ("topology", "cluster"):
-        if getattr(problem, name) is None:
-            raise FtplanError(f"a peer ring needs {name}: give --{name} (in Python {name}=...)")
-    assert problem.topology is not None
-    assert problem.cluster is not None
-    return problem.topology, problem.cluster
+        measured=situation.stats is not None,
+    )
 
 
 def _zones(cluster: Cluster) -> tuple[str, ...]:
@@ -178,34 +208,6 @@ def _changes(options: PeerRingOptions) -> bool:
     """Return whether options ask for another ring than the one in place."""
     asked = (options.add, options.remove, options.tier, options.rebalance)
     return any(map(bool, asked)) or options.target_load is not None or options.max_bytes is not None
-
-
-def _check_order(options: PeerRingOptions, here: RingInPlace | None) -> None:
-    """Refuse to let neighbours share load where nodes have several tokens, and so no one neighbour.
-
-    Raises
-    ------
-    FtplanError
-        With what would move load there.
-    """
-    if options.rebalance and here is not None and not here.ring.simple:
-        text = "--rebalance moves load between neighbours, and nodes of the ring in place have several tokens"
-        raise FtplanError(f"{text}: plan it anew without --rebalance")
-
-
-def _check_kept(options: PeerRingOptions, here: RingInPlace | None, keep: bool) -> None:
-    """Refuse another number of copies than those of a ring that stays, since only a failure is asked for.
-
-    Raises
-    ------
-    FtplanError
-        With the number that it keeps.
-    """
-    kept = None if here is None else here.replication
-    if keep and kept is not None and kept != options.replication:
-        copies = "1 copy" if kept == 1 else f"{kept:,} copies"
-        text = f"the ring in place keeps {copies} of each key group beside its owner, not {options.replication}"
-        raise FtplanError(f"{text}: give --replication {kept} for what its failure does")
 
 
 def _copies_in_place(options: PeerRingOptions, here: RingInPlace | None) -> int | None:

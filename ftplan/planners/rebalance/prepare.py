@@ -2,35 +2,68 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.costs.given_costs import GivenCosts
+from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, key_group_homes
+from ftplan.model.kinds import REBALANCE
 from ftplan.model.measures.key_group_demand import demand
-from ftplan.model.measures.key_group_series import key_group_series, of_operators
-from ftplan.model.measures.measured_topology import measured_topology
 from ftplan.model.measures.node_load import capacity_of
 from ftplan.model.measures.stats_summary import trust_warnings, unmeasured_warnings
 from ftplan.model.plan import InputFile, Warn
-from ftplan.model.problem import Problem, StatsTables
+from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray, IntArray, Topology
+from ftplan.model.topology import BoolArray, FloatArray, IntArray, Topology
 from ftplan.model.units import MB
-from ftplan.planners.deployed import Copies, checkpoint_copies
+from ftplan.planners.deployed import Copies
+from ftplan.planners.named_nodes import listed, named_nodes
 from ftplan.planners.rebalance.effects import fair_load, made_even
 from ftplan.planners.rebalance.migration_costs import MigrationSetting, migration_costs
-from ftplan.planners.rebalance.nodes import Nodes, asked_nodes
 from ftplan.planners.rebalance.options import RebalanceOptions
-from ftplan.planners.rebalance.pricing import migration_setting
+from ftplan.planners.rebalance.pricing import migration_setting, priced_traffic
 from ftplan.planners.rebalance.problem import RebalanceLimits, RebalanceProblem
-from ftplan.planners.rebalance.traffic import priced_traffic
 from ftplan.planners.rebalance.unknowns import unknown_warnings
+from ftplan.planners.situation import Situation, situation_of
+
+#: What a message adds where a node that is added is not there.
+ADD_ADVICE = "; a node that is to be filled has to be in the cluster file: add it there"
+
+
+class Nodes(NamedTuple):
+    """Flags of nodes, each (N,), see :class:`ftplan.planners.rebalance.problem.RebalanceProblem`."""
+
+    hosts: BoolArray
+    keeps: BoolArray
+    removed: BoolArray
+    added: BoolArray
+
+
+def asked_nodes(options: RebalanceOptions, cluster: Cluster) -> Nodes:
+    """Return which nodes take part in what way.
+
+    Raises
+    ------
+    FtplanError
+        If a node is unknown, both added and removed, or added and takes no tasks; if no node is left that takes tasks;
+        if there is a notice and no node to remove.
+    """
+    added = named_nodes(options.add, cluster, "add", ADD_ADVICE)
+    removed = named_nodes(options.remove, cluster, "remove")
+    tasks, copies = cluster.accepting("tasks"), cluster.accepting("checkpoints")
+    if (added & removed).any():
+        raise FtplanError(f"--add and --remove both name {listed(added & removed, cluster)}")
+    if (added & ~tasks).any():
+        raise FtplanError(f"--add: {listed(added & ~tasks, cluster)} takes no tasks (accepts in the cluster file)")
+    if options.within_s is not None and not removed.any():
+        raise FtplanError("--within is the notice of nodes that are removed: give --remove too")
+    if not (tasks & ~removed).any():
+        left = "no node of the cluster takes tasks" if not tasks.any() else "--remove leaves no node that takes tasks"
+        raise FtplanError(f"{left}: key groups have nowhere to go")
+    return Nodes(tasks & ~removed, copies & ~removed, removed, added)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,76 +117,79 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
         If an input is missing, the placement is not known, options contradict each other, or a selector or plan names
         what is not there.
     """
-    topology, cluster, stats = problem.placed_and_measured("a rebalance")
-    nodes = asked_nodes(options, cluster)
-    measured = measured_topology(topology, stats)
-    graph = TaskGraph(measured.topology)
-    load = _series(stats, topology, options.load)
-    records = load if options.load == "records" else _series(stats, topology, "records")
-    planned, rate = demand(load, options.demand), demand(records, options.demand) / records.window_s
-    home = _homes(topology, cluster)
-    given = GivenCosts.of(options.costs)
-    priced = migration_setting(options, graph, cluster.network, stats, records, rate, given)
-    copies, copy_file = checkpoint_copies(options.checkpoints, topology, cluster)
-    places = tuple(_places(copies, load, cluster))
-    copied = np.array([any(copies.get(operator, ())) for operator in load.operators], dtype=np.bool_)
+    situation = situation_of(problem, options, "a rebalance", REBALANCE.needs)
+    made = _prepared(situation, options, asked_nodes(options, situation.required_cluster))
+    if options.tolerance not in ("auto", "none"):
+        made = replace(made, problem=made_even(made.problem, float(options.tolerance)))
+    return made if fill is None or options.tolerance != "auto" else made.filled(fill)
+
+
+def _prepared(situation: Situation, options: RebalanceOptions, nodes: Nodes) -> PreparedRebalance:
+    """Build a problem in which nodes may take as much as they can hold."""
+    cluster, measured = situation.required_cluster, situation.measured
+    loads = _loads(situation, options)
+    load, home = loads.series, _homes(situation.topology, cluster)
+    priced = migration_setting(options, situation, loads.records, loads.rate)
+    places = tuple(_places(situation.copies, load, cluster))
     costs = migration_costs(priced.setting)
-    unknown = unknown_warnings(options, topology.keyed_operators, records, priced.known, costs, copied, given.remote)
-    traffic = None
-    if options.cross_zone_cost is not None:
-        traffic = priced_traffic(options.cross_zone_cost, graph, cluster, home, rate, priced.record_bytes)
+    traffic = priced_traffic(options, situation, home, loads.rate, priced.record_bytes)
     per_core = capacity_of(load, cluster) if options.capacity_per_core is None else options.capacity_per_core
-    foreign = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64) * per_core * load.window_s
     capacity = cluster.cpu * per_core * load.window_s
     ceiling = options.overload * capacity
     criterion: Any = options.objective
-    built = RebalanceProblem(  # the function is long because the problem has many fields
+    built = RebalanceProblem(
         nodes=tuple(node.id for node in cluster.nodes),
         zone=cluster.zone_index,
         domain=cluster.zone_index if options.anti_affinity == "zone" else np.arange(len(cluster.nodes)),
-        hosts=nodes.hosts,
-        keeps=nodes.keeps,
-        removed=nodes.removed,
-        added=nodes.added,
+        **nodes._asdict(),
         capacity=capacity,
-        foreign=foreign,
+        foreign=situation.used_cpu * per_core * load.window_s,
         ceiling=ceiling,
         upper=ceiling,
         lower=np.full(len(cluster.nodes), -np.inf),
-        memory=np.array([math.inf if n.memory_mb is None else n.memory_mb * MB for n in cluster.nodes]),
+        memory=situation.memory_mb * MB,
         operators=tuple(operator for operator, _ in load.names),
         key_group=load.key_group,
         home=home,
         copies=places,
-        load=planned,
-        rate=rate,
+        load=loads.planned,
+        rate=loads.rate,
         state=np.asarray(priced.setting.state_bytes),
         costs=costs,
         protocols=priced.protocols,
         criterion=criterion,
-        remote=given.remote,
-        traffic=None if traffic is None else traffic.price,
+        remote=situation.recovery.remote,
+        traffic=traffic.price,
         limits=_limits(options),
-        warnings=tuple(
-            dict.fromkeys((
-                *measured.warnings,
-                *_statistics(topology, stats, load),
-                *priced.warnings,
-                *unknown,
-                *(() if traffic is None else traffic.warnings),
-                *_standing(topology, cluster, nodes, places, given, options.protocol),
-            ))
-        ),
-    )  # fmt: skip
-    if options.tolerance not in ("auto", "none"):
-        built = made_even(built, float(options.tolerance))
-    files = tuple(file for file in (copy_file, given.file) if file is not None)
-    made = PreparedRebalance(built, topology, cluster, load, records, priced.setting, per_core, files)
-    return made if fill is None or options.tolerance != "auto" else made.filled(fill)
+    )
+    warnings = (
+        *measured.warnings,
+        *_statistics(situation, load),
+        *priced.warnings,
+        *unknown_warnings(options, situation, loads.records, priced.known, costs),
+        *traffic.warnings,
+        *_standing(situation, nodes, places, options.protocol),
+    )
+    built = replace(built, warnings=tuple(dict.fromkeys(warnings)))
+    return PreparedRebalance(
+        built, situation.topology, cluster, load, loads.records, priced.setting, per_core, situation.files
+    )
 
 
-def _series(stats: StatsTables, topology: Topology, measure: Any) -> KeyGroupSeries:
-    return of_operators(key_group_series(stats, measure, topology), topology.keyed_operators)
+class _Loads(NamedTuple):
+    """Load and records of all key groups in each window, and what of both is planned for, (K,)."""
+
+    series: KeyGroupSeries
+    records: KeyGroupSeries
+    planned: FloatArray  # load in a window
+    rate: FloatArray  # records/s
+
+
+def _loads(situation: Situation, options: RebalanceOptions) -> _Loads:
+    keyed = situation.topology.keyed_operators
+    load = situation.series(options.load, keyed)
+    records = load if options.load == "records" else situation.series("records", keyed)
+    return _Loads(load, records, demand(load, options.demand), demand(records, options.demand) / records.window_s)
 
 
 def _homes(topology: Topology, cluster: Cluster) -> IntArray:
@@ -181,33 +217,26 @@ def _limits(options: RebalanceOptions) -> RebalanceLimits:
     )
 
 
-def _statistics(topology: Topology, stats: StatsTables, load: KeyGroupSeries) -> Iterator[Warn]:
+def _statistics(situation: Situation, load: KeyGroupSeries) -> Iterator[Warn]:
     """Yield what there is to say of the statistics."""
-    yield from trust_warnings(stats.manifest)
-    if not topology.keyed_operators:
+    yield from trust_warnings(situation.required_stats.manifest)
+    if not situation.topology.keyed_operators:
         yield Warn("NO_KEY_GROUPS", "no operator of the topology has key_groups: nothing can move")
-    yield from unmeasured_warnings(stats, load, "which of them move")
+    yield from unmeasured_warnings(situation.required_stats, load, "which of them move")
 
 
-def _standing(
-    topology: Topology,
-    cluster: Cluster,
-    nodes: Nodes,
-    places: tuple[tuple[int, ...], ...],
-    given: GivenCosts,
-    protocol: str,
-) -> Iterator[Warn]:
+def _standing(situation: Situation, nodes: Nodes, places: tuple[tuple[int, ...], ...], protocol: str) -> Iterator[Warn]:
     """Yield what the placement means for moves: no copies to move over, and tasks that are not moved."""
-    if places and not any(places) and not given.remote and protocol not in ("direct", "lazy"):
+    if places and not any(places) and not situation.recovery.remote and protocol not in ("direct", "lazy"):
         text = (
             "no checkpoint of any key group is known to lie on a node: every move is direct, or waits for a full "
             "checkpoint; give --checkpoints PLAN (see allocate-checkpoints), or placement.checkpoints in the cluster "
             "file"
         )
         yield Warn("NO_CHECKPOINTS", text)
-    gone = {cluster.nodes[i].id for i in np.flatnonzero(nodes.removed).tolist()}
-    tasks = cluster.placement.tasks if cluster.placement is not None else {}
-    staying = [o.id for o in topology.operators if not o.key_groups and not gone.isdisjoint(tasks.get(o.id, ()))]
+    gone = {situation.required_cluster.nodes[i].id for i in np.flatnonzero(nodes.removed).tolist()}
+    unkeyed = [operator.id for operator in situation.topology.operators if not operator.key_groups]
+    staying = [name for name in unkeyed if not gone.isdisjoint(situation.placed.get(name, ()))]
     if staying:
         text = (
             f"tasks of {', '.join(sorted(staying))}, without key groups, run on nodes that are removed: a rebalance "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,10 @@ from ftplan.model.measures.recovery_time import input_rate, longest_interval, ou
 from ftplan.model.plan import Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import BoolArray, FloatArray, Operator
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.rebalance.migration_costs import ProtocolCosts
 from ftplan.planners.rebalance.options import RebalanceOptions
+from ftplan.planners.situation import Situation
 
 #: How many key groups a warning names.
 NAMED = 3
@@ -44,24 +45,13 @@ def cost_warnings(graph: TaskGraph, given: GivenCosts) -> Iterator[Warn]:
         yield Warn("REMOTE_STATE", text)
 
 
-def unknown_warnings(  # seven parameters: what is not known of each of them
-    options: RebalanceOptions,
-    operators: Sequence[Operator],
-    records: KeyGroupSeries,
-    known: Known,
-    costs: ProtocolCosts,
-    copied: BoolArray,
-    remote: bool,
+def unknown_warnings(
+    options: RebalanceOptions, situation: Situation, records: KeyGroupSeries, known: Known, costs: ProtocolCosts
 ) -> Iterator[Warn]:
-    """Yield one warning for each thing that is not known and matters, with the operators concerned and the remedy.
-
-    Parameters
-    ----------
-    copied
-        Which operators have a checkpoint on a node, (O,).
-    remote
-        Whether state is fetched from a store.
-    """
+    """Yield one warning for each thing that is not known and matters, with the operators concerned and the remedy."""
+    operators, remote = situation.topology.keyed_operators, situation.recovery.remote
+    # which operators have a checkpoint on a node
+    copied = np.array([any(situation.copies.get(operator.id, ())) for operator in operators], dtype=np.bool_)
     replaying = copied | known.full | remote
 
     def of(flags: BoolArray) -> str:

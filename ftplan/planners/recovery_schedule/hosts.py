@@ -1,21 +1,34 @@
-"""Where recovered tasks can go: the nodes that are left, and those that arrive."""
+"""Where recovered tasks can go, the nodes that are left and those that arrive, and what lives and lies there already.
+
+That is the tasks that run on, the active replicas, and the copies of checkpoints; and until when a repair of them is
+looked at where no option says.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Node
+from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import Arrival, planned_times
+from ftplan.model.measures.recovery_time import RecoveryDelays
+from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
+from ftplan.model.measures.task_state import TaskState
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
+from ftplan.model.task_graph import TaskGraph
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.deployed import Copies, Replica
 from ftplan.planners.failures import Failed
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
+class HostRoom:
     """Hosts as :class:`RecoveryProblem` has them; ``live`` are the hosts of nodes that did not fail, by node id."""
 
     hosts: tuple[Host, ...]
@@ -25,14 +38,14 @@ class Room:
     warnings: tuple[Warn, ...] = ()
 
 
-def room(
+def host_room(
     cluster: Cluster | None,
     arrivals: Sequence[Arrival],
     failed: Failed,
     used: Mapping[str, float],
     max_cpu: float,
     capacity: float | None,
-) -> Room:
+) -> HostRoom:
     """Return the hosts and the arrivals in the order of :class:`RecoveryProblem`.
 
     Parameters
@@ -68,10 +81,10 @@ def room(
     hosts = [host for _, host, _ in live] + [_arriving(item.node, max_cpu) for _, item in coming]
     events = tuple(ArrivalEvent(at_s, len(live) + k, item.at_s) for k, (at_s, item) in enumerate(coming))
     index = {node: i for i, (node, _, was_there) in enumerate(live) if was_there and node is not None}
-    return Room(tuple(hosts), len(live), events, index)
+    return HostRoom(tuple(hosts), len(live), events, index)
 
 
-def with_coordinator(before: Room, cpu: float) -> Room:
+def with_coordinator(before: HostRoom, cpu: float) -> HostRoom:
     """Return the hosts after the first one that is there, or arrives, gave *cpu* cores to the coordinator."""
     if not before.hosts or cpu == 0.0:
         return before
@@ -103,3 +116,98 @@ def _refuse_live_ids(cluster: Cluster | None, arrivals: Iterable[Arrival], faile
                 f"the failure's arrivals: {item.node.id!r} arrives, but the cluster has it and it does not fail: give "
                 "the new node another id"
             )
+
+
+@dataclass(frozen=True, eq=False)
+class LiveTasks:
+    """Which tasks are down; on which node each other one lives (None where unknown); which live by their replica."""
+
+    down: BoolArray  # (T,)
+    node: list[str | None]  # (T,)
+    by_replica: IntArray
+
+
+def live_tasks(node_names: Sequence[str | None], failed: BoolArray, standing: Iterable[Replica]) -> LiveTasks:
+    """Let live replicas take over from failed tasks; *node_names* and *failed* have shape (tasks,)."""
+    down, node = failed.copy(), list(node_names)
+    taken = [item for item in standing if down[item.task]]
+    for item in taken:
+        down[item.task] = False
+        node[item.task] = item.node
+    for task in np.flatnonzero(down).tolist():
+        node[task] = None
+    return LiveTasks(down, node, np.array([item.task for item in taken], dtype=np.int64))
+
+
+def cores_used(live: LiveTasks, standing: Iterable[Replica], cost: FloatArray) -> Mapping[str, float]:
+    """Return the cores of live tasks and of live replicas that have not taken over, by node."""
+    used: dict[str, float] = {}
+    over = set(live.by_replica.tolist())
+    running = list(enumerate(live.node))
+    running += [(item.task, item.node) for item in standing if item.task not in over]
+    for task, node in running:
+        if node is not None:
+            used[node] = used.get(node, 0.0) + float(cost[task])
+    return used
+
+
+def homes(live: LiveTasks, host_of_node: Mapping[str, int]) -> IntArray:
+    """Return the host of each live task, (tasks,), ``NOWHERE`` for one that is down or on no known host."""
+    host = [NOWHERE if node is None else host_of_node.get(node, NOWHERE) for node in live.node]
+    return np.array(host, dtype=np.int64)
+
+
+def local_bytes(
+    graph: TaskGraph,
+    state: TaskState,
+    copies: Copies,
+    host_of_node: Mapping[str, int],
+) -> dict[tuple[int, int], float]:
+    """Return the bytes of a task's state that lie on a host, by (task, host), where there are any.
+
+    Hosts are those that live at the start: what arrives later comes empty.
+    """
+    bytes_there: dict[tuple[int, int], float] = {}
+    for operator in sorted(copies):
+        position = graph.topology.position[operator]
+        owner: IntArray = graph.topology.operators[position].task_of_key_groups() + int(graph.offset[position])
+        size = state.by_group[operator]
+        for group, nodes in enumerate(copies[operator]):
+            for node in dict.fromkeys(nodes):
+                if node in host_of_node and size[group] > 0.0:
+                    key = (int(owner[group]), host_of_node[node])
+                    bytes_there[key] = bytes_there.get(key, 0.0) + float(size[group])
+    return dict(sorted(bytes_there.items()))
+
+
+def standby_hosts(items: Iterable[Replica], tasks: int, host_of_node: Mapping[str, int]) -> IntArray:
+    """Return the host of each task's live replica, (tasks,): ``NOWHERE`` without one, ``ANYWHERE`` without a node.
+
+    *host_of_node* holds the live nodes.
+    """
+    host = np.full(tasks, NOWHERE, dtype=np.int64)
+    for item in items:
+        host[item.task] = ANYWHERE if item.node is None else host_of_node.get(item.node, NOWHERE)
+    return host
+
+
+def default_horizon_s(last_s: float, later_s: float, delays: RecoveryDelays, *, measured: bool) -> float:
+    """Return twice the last arrival, 600 s where nothing arrives; never before a later failure.
+
+    Where checkpoints are stated, and no costs *measured*, catching up may take longer: then it is twice the time at
+    which the slowest task has caught up that is down from the start and starts when the last node has arrived.
+
+    Parameters
+    ----------
+    last_s
+        The end of the last arrival's range, 0 where nothing arrives.
+    later_s
+        When the last failure strikes.
+    delays
+        What a recovery adds to the return of each task of the job.
+    """
+    least = 2.0 * last_s if last_s > 0.0 else HORIZON_S
+    if not measured:
+        behind = np.asarray(delays.replay_s) + np.asarray(delays.catch_up) * last_s
+        least = max(least, 2.0 * (last_s + float(behind.max(initial=0.0))))
+    return max(least, later_s)

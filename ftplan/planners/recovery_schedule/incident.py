@@ -11,28 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.defaults import MAX_CPU
 from ftplan.model.failure import Arrival, Fail, planned_times
-from ftplan.model.measures.measured_topology import measured_topology
 from ftplan.model.measures.recovery_time import AT_ONCE, RecoveryDelays
-from ftplan.model.measures.task_costs import task_costs
-from ftplan.model.measures.task_state import task_state
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
-from ftplan.planners import deployed as other_plans
-from ftplan.planners.failures import Failed, what_fails
-from ftplan.planners.recovery_schedule.arrivals import default_arrivals
-from ftplan.planners.recovery_schedule.copies import local_bytes
-from ftplan.planners.recovery_schedule.horizon import default_horizon_s
+from ftplan.planners.failures import Failed
+from ftplan.planners.recovery_schedule.hosts import default_horizon_s, local_bytes
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
-from ftplan.planners.recovery_schedule.reprocessing import delays_of
+from ftplan.planners.situation import Situation, situation_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,22 +102,18 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
     """
     if problem.topology is None:
         raise FtplanError("a recovery schedule is judged against its topology: give --topology")
-    graph = TaskGraph(measured_topology(problem.topology, problem.stats).topology)
-    cluster = problem.cluster
     options = RecoveryScheduleOptions.of_plan(plan)
     selectors = list(dict.fromkeys((*options.fail, *fail)))
+    situation = situation_of(problem, replace(options, fail=tuple(selectors)))
+    graph, cluster = situation.graph, situation.cluster
     complete = options.complete_failure
     listed = problem.failure.fail if problem.failure is not None else ()
     if nothing and not (listed or selectors or complete):
-        failed = Failed(frozenset(), np.zeros(graph.tasks, dtype=np.bool_))
+        failed, arrivals = Failed(frozenset(), np.zeros(graph.tasks, dtype=np.bool_)), situation.stated_arrivals
     else:
-        failed = what_fails(graph, cluster, problem.failure, selectors, complete)
-    arrivals: tuple[Arrival, ...] = ()
-    if options.arrivals:
-        arrivals = problem.failure.arrivals if problem.failure is not None else ()
-        arrivals = arrivals or default_arrivals(cluster, failed)[0]
-    items, _ = other_plans.replicas(options.replicas, graph, cluster)
-    cost = _cost(plan, problem, graph)
+        failed, arrivals = situation.failed, situation.arrivals[0]
+    replicas = {item.task: item.node for item in situation.replicas}
+    cost = _cost(plan, situation)
     return Incident(
         graph=graph,
         cost=cost,
@@ -133,11 +122,11 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
         arrivals=arrivals,
         max_cpu=options.max_cpu,
         capacity=options.capacity,
-        replicas={item.task: item.node for item in items},
+        replicas=replicas,
         reserved=_reserved(arrivals, options.coordinator_cpu) if complete else {},
         complete=complete,
-        transfers=_transfers(plan, problem, graph, options, failed.nodes),
-        delays=delays_of(GivenCosts.of(options.costs), graph, cost, options),
+        transfers=_transfers(plan, situation, failed.nodes),
+        delays=situation.recovery.delays(graph, cost, options.checkpoint_age, 1.0 / options.max_cpu, options.replay),
         may_pause=options.pause_lower_priority,
     )
 
@@ -160,13 +149,12 @@ def at_planned_times(incident: Incident) -> Incident:
     return replace(incident, arrivals=fixed)
 
 
-def _cost(plan: Plan, problem: Problem, graph: TaskGraph) -> FloatArray:
+def _cost(plan: Plan, situation: Situation) -> FloatArray:
     """Return the cores of each task from where the plan has them."""
     source = plan.options.get("cost")
-    if source == "statistics" and problem.stats is None:
+    if source == "statistics" and situation.stats is None:
         raise FtplanError("the plan's costs come from statistics: give --stats")
-    placement = problem.cluster.placement if problem.cluster is not None else None
-    return task_costs(graph, None if source == "topology" else problem.stats, placement).cost
+    return (replace(situation, stats=None) if source == "topology" else situation).costs.cost
 
 
 def _reserved(arrivals: tuple[Arrival, ...], cpu: float) -> dict[str, float]:
@@ -180,27 +168,22 @@ def _reserved(arrivals: tuple[Arrival, ...], cpu: float) -> dict[str, float]:
 
 def bandwidth_of(options: RecoveryScheduleOptions, problem: Problem) -> float | None:
     """Return the bandwidth of restores in units of 2^20 bytes per second, None where nobody says."""
-    network = None if problem.cluster is None else problem.cluster.network.bandwidth_mb_s
-    return GivenCosts.of(options.costs).bandwidth_mb_s(options.bandwidth, network)
+    return situation_of(problem, options).bandwidth_mb_s
 
 
-def _transfers(
-    plan: Plan, problem: Problem, graph: TaskGraph, options: RecoveryScheduleOptions, failed: frozenset[str]
-) -> Transfers | None:
+def _transfers(plan: Plan, situation: Situation, failed: frozenset[str]) -> Transfers | None:
     """Return how long restores take, None where they take no time."""
-    cluster, recovery = problem.cluster, GivenCosts.of(options.costs)
-    bandwidth = plan.options.get("bandwidth_mb_s") or bandwidth_of(options, problem)
-    state = task_state(graph, problem.stats)
+    bandwidth = plan.options.get("bandwidth_mb_s") or situation.bandwidth_mb_s
+    state = situation.state
     if not bandwidth or not state.total.any():
         return None
-    copies, _ = other_plans.checkpoint_copies(options.checkpoints, graph.topology, cluster)
-    copies = {} if recovery.remote else copies
+    copies, cluster = situation.useful_copies, situation.cluster
     live = [node.id for node in cluster.nodes if node.id not in failed] if cluster is not None else []
-    local = local_bytes(graph, state, copies, {node: i for i, node in enumerate(live)})
+    local = local_bytes(situation.graph, state, copies, {node: i for i, node in enumerate(live)})
     return Transfers(
         state.total,
         float(bandwidth) * MB,
-        (cluster.network.delay_s or 0.0) if cluster is not None else 0.0,
+        situation.network.delay_s or 0.0,
         {(task, live[host]): size for (task, host), size in local.items()},
-        1 if cluster is None else cluster.network.restores_at_once,
+        situation.network.restores_at_once,
     )

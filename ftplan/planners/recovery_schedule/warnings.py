@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Warn
+from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
+from ftplan.model.topology import BoolArray
+from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.problem import INCREMENTAL_FROM, RecoveryProblem, pauses_are_instant
 
 #: An order that loses less than a random one by a smaller share than this gains nothing worth the name.
@@ -145,3 +149,21 @@ def _bytes(size: float) -> str:
     units = ("bytes", "KiB", "MiB", "GiB", "TiB")
     power = min(int(np.log2(size) // 10) if size >= 1 else 0, len(units) - 1)
     return f"{size / 1024.0**power:.3g} {units[power]}"
+
+
+def replay_doubts(
+    recovery: GivenCosts, graph: TaskGraph, failed: BoolArray, options: RecoveryScheduleOptions
+) -> tuple[Warn, ...]:
+    """Say where replay counts for a part of the failed tasks only; *failed* has shape (tasks,)."""
+    if recovery.costs is not None or not options.replay:
+        return ()
+    operators = [graph.topology.operators[i] for i in np.unique(graph.operator_of[failed]).tolist()]
+    unknown = [operator.id for operator in operators if operator.checkpoint.interval_s is None]
+    if not unknown or len(unknown) == len(operators):
+        return ()
+    named = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else "")
+    text = (
+        f"{named}: no checkpoint.interval_s, so that these tasks count as processing nothing again, and the others do "
+        "not; state it for all operators, or give --no-replay"
+    )
+    return (Warn("REPLAY_UNKNOWN", text),)

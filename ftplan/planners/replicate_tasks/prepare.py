@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,10 +12,8 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Fail, Failure
+from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.model.measures.fidelity import FidelityModel, fidelity_model
-from ftplan.model.measures.measured_topology import measured_topology
-from ftplan.model.measures.task_costs import task_costs
-from ftplan.model.measures.task_state import task_state
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.model.rates import Rates, rates
@@ -28,6 +27,7 @@ from ftplan.planners.replicate_tasks.key_aligned_fidelity import key_aligned_mod
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.problem import FailureCase, NodeByTask, ReplicationProblem
 from ftplan.planners.replicate_tasks.rules import ReplicationLimits
+from ftplan.planners.situation import Situation, situation_of
 
 #: The one case of a failure that is named, and the one in which everything fails.
 NAMED, WORST = "failure", "worst-case"
@@ -89,17 +89,12 @@ def prepare(
         If an input is missing, or a selector names what is not there.
     """
     options = options or TaskReplicationOptions()
-    if problem.topology is None:
-        raise FtplanError("task replication needs topology: give --topology (in Python topology=...)")
-    measured = measured_topology(problem.topology, problem.stats)
-    graph = TaskGraph(measured.topology)
-    primary, said = _primaries(graph, problem.cluster)
-    costs = task_costs(graph, problem.stats, problem.cluster.placement if problem.cluster is not None else None)
-    state = task_state(graph, problem.stats)
+    situation = situation_of(problem, options, "task replication", REPLICATE_TASKS.needs)
+    graph = situation.graph
+    said = tuple(_unplaced(situation))
+    costs, state = situation.costs, situation.state
     memory_mb = state.total / MB
-    cases, warnings = _single_failures(graph, problem, options) or _cases(
-        graph, problem, options.fail, options.worst_case
-    )
+    cases, warnings = _single_failures(situation, options) or _cases(situation, options)
     derived = rates(graph)
     model = _weighted(fidelity_model(graph, derived), graph, options.weight)
     weights = budget.weights(costs.cost, memory_mb)
@@ -111,8 +106,10 @@ def prepare(
         budget=budget.limit(graph.tasks, weights),
         metric=options.metric,
     )
-    warnings = tuple(dict.fromkeys((*measured.warnings, *costs.warnings, *state.warnings, *said, *warnings)))
-    return PreparedReplication(built, budget, derived, model, costs.cost, memory_mb, primary, warnings)
+    known = (*situation.measured.warnings, *costs.warnings, *state.warnings, *said, *warnings)
+    return PreparedReplication(
+        built, budget, derived, model, costs.cost, memory_mb, situation.node_names, tuple(dict.fromkeys(known))
+    )
 
 
 def _planned(metric: str, output_fidelity: FidelityModel, graph: TaskGraph, rates: Rates) -> FidelityModel:
@@ -131,54 +128,49 @@ def _weighted(model: FidelityModel, graph: TaskGraph, weight: str) -> FidelityMo
     return replace(model, weight=priority / priority.sum())
 
 
-def _primaries(graph: TaskGraph, cluster: Cluster | None) -> tuple[tuple[str | None, ...], tuple[Warn, ...]]:
-    """Return the node of each task; with a cluster there must be a placement."""
-    node: list[str | None] = [None] * graph.tasks
-    if cluster is None:
-        return tuple(node), ()
-    if cluster.placement is None or not cluster.placement.tasks:
+def _unplaced(situation: Situation) -> Iterator[Warn]:
+    """Yield that some operators are not placed; with a cluster there must be a placement."""
+    if situation.cluster is None:
+        return
+    if not situation.placed:
         raise FtplanError(
             "the cluster does not say on which nodes tasks run, so that replicas could stand beside their primaries: "
             "give placement.tasks in the cluster file, place round robin with --spread, or plan without --cluster"
         )
-    for operator, nodes in cluster.placement.tasks.items():
-        node[graph.slice_of(graph.topology.position[operator])] = nodes
-    missing = sorted({o.id for o in graph.topology.operators} - set(cluster.placement.tasks))
-    if not missing:
-        return tuple(node), ()
-    text = f"the cluster does not say where {', '.join(missing)} runs: nothing keeps its replicas from its primaries"
-    return tuple(node), (Warn("PLACEMENT_INCOMPLETE", f"{text}; placement.tasks would tell"),)
+    if situation.unplaced:
+        named = ", ".join(situation.unplaced)
+        text = f"the cluster does not say where {named} runs: nothing keeps its replicas from its primaries"
+        yield Warn("PLACEMENT_INCOMPLETE", f"{text}; placement.tasks would tell")
 
 
 def _single_failures(
-    graph: TaskGraph, problem: Problem, options: TaskReplicationOptions
+    situation: Situation, options: TaskReplicationOptions
 ) -> tuple[tuple[FailureCase, ...], tuple[Warn, ...]] | None:
     """Return each node and zone that may fail as a case of its own; None where that was not asked for."""
     if not options.by_probability:
         return None
     if options.fail or options.worst_case:
         raise FtplanError("--by-probability: takes what fails from the cluster, not from --fail or --worst-case")
-    if problem.cluster is None:
+    cluster = situation.cluster
+    if cluster is None:
         raise FtplanError("--by-probability needs the cluster, whose nodes and zones say how likely they fail")
-    listed = [(f"node:{n.id}", n.failure_probability) for n in problem.cluster.nodes]
-    listed += [(f"zone:{z.id}", z.failure_probability) for z in problem.cluster.zones]
+    listed = [(f"node:{n.id}", n.failure_probability) for n in cluster.nodes]
+    listed += [(f"zone:{z.id}", z.failure_probability) for z in cluster.zones]
     likely = sorted((selector, weight) for selector, weight in listed if weight)
     if not likely:
         text = "no node and no zone of the cluster has a failure_probability above 0"
         raise FtplanError(f"--by-probability: {text}")
     cases = []
     for selector, weight in likely:
-        outage = what_fails(graph, problem.cluster, Failure(), (selector,), False)
+        outage = what_fails(situation.graph, cluster, Failure(), (selector,), False)
         cases.append(FailureCase(selector, weight, outage.tasks, outage.nodes))
     return tuple(cases), ()
 
 
-def _cases(
-    graph: TaskGraph, problem: Problem, fail: tuple[str, ...], worst_case: bool
-) -> tuple[tuple[FailureCase, ...], tuple[Warn, ...]]:
+def _cases(situation: Situation, options: TaskReplicationOptions) -> tuple[tuple[FailureCase, ...], tuple[Warn, ...]]:
     """Return the ways to fail: everything, what is named, or the scenarios of the failure file."""
-    failure = problem.failure or Failure()
-    if worst_case or not (fail or failure.fail or failure.scenarios):
+    graph, fail, failure = situation.graph, options.fail, situation.failure or Failure()
+    if options.worst_case or not (fail or failure.fail or failure.scenarios):
         return (FailureCase(WORST, 1.0, np.ones(graph.tasks, dtype=np.bool_)),), ()
     named: list[tuple[str, float, tuple[Fail, ...]]] = [(NAMED, 1.0, ())]
     if failure.scenarios:
@@ -192,7 +184,7 @@ def _cases(
         if not listed and not fail:
             cases.append(FailureCase(name, weight, np.zeros(graph.tasks, dtype=np.bool_)))
             continue
-        outage = what_fails(graph, problem.cluster, Failure(listed, failure.arrivals), fail, False)
+        outage = what_fails(graph, situation.cluster, Failure(listed, failure.arrivals), fail, False)
         warnings += outage.warnings
         cases.append(FailureCase(name, weight, outage.tasks, outage.nodes))
     if not any(case.failed.any() for case in cases):

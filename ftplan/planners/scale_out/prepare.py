@@ -8,27 +8,30 @@ import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
-from ftplan.model.cluster import Cluster, Network
-from ftplan.model.measures.task_state import task_state
-from ftplan.model.plan import InputFile
-from ftplan.model.problem import Problem, StatsTables
-from ftplan.model.task_graph import TaskGraph
+from ftplan.model.cluster import Cluster
+from ftplan.model.kinds import SCALE_OUT
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, Topology
-from ftplan.planners.deployed import checkpoint_copies
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
 from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory
 from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, Timeline, check_thresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.states import (
+    ScoreThresholds,
+    Timeline,
+    check_thresholds,
+    timeline,
+)
 from ftplan.planners.scale_out.demand.true_rates import OperatorFlow
-from ftplan.planners.scale_out.demand.usage import operator_usage
+from ftplan.planners.scale_out.demand.usage import OperatorUsage, operator_usage, scalable_operators
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
-from ftplan.planners.scale_out.operators import scalable_operators
 from ftplan.planners.scale_out.options import ScaleOutOptions
-from ftplan.planners.scale_out.problem import ScalingLimits, ScalingProblem
-from ftplan.planners.scale_out.room import by_id, job_weights, room, task_memory
+from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, ScalingProblem
+from ftplan.planners.scale_out.room import ClusterRoom, by_id, job_weights, room, task_memory
 from ftplan.planners.scale_out.techniques.prepare import leads, setup_seconds, technique_setting
 from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
 from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
+from ftplan.planners.situation import Situation, situation_of
 
 #: The alarming threshold with ``--alarming auto``, until it is known which is best.
 ALARMING = 55.0
@@ -119,45 +122,24 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         If an input is missing or does not fit another, a plan names what is not there, or scores never reach a
         threshold.
     """
-    topology, cluster, stats = _needed(problem)
-    graph, place = TaskGraph(topology), room(topology, cluster)
-    usage = operator_usage(topology, stats, options, task_memory(graph, place, options.task_memory))
+    situation = _situation(problem, options)
+    place = room(situation.topology, situation.cluster)
+    usage = operator_usage(situation, options, task_memory(situation.stated_graph, place, options.task_memory))
     rules, rules_file = _rules(options)
-    given = GivenCosts.of(options.costs)
-    setting, assumed = technique_setting(
-        options, given, usage, stats, Network() if cluster is None else cluster.network
-    )
+    setting, assumed = technique_setting(options, situation, usage)
     span, thresholds = reachable(rules), _thresholds(options)
     check_thresholds(thresholds, span)
     scored = np.stack([_worst(scores(rules, item.inputs)) for item in usage.histories], axis=1)
     at_once = _timelines(scored, thresholds, np.zeros(scored.shape[1]), options.hold)
-    copies, copies_file = checkpoint_copies(options.checkpoints, topology, cluster)
-    state = task_state(graph, stats)
     ends = [(score, line.states[-1]) for score, line in zip(scored[-1].tolist(), at_once, strict=True)]
-    operators = scalable_operators(usage, options, place, cluster, copies, state.by_group, ends)
-    said = (
-        *unknown_warnings(usage, stats, cluster),
-        *state.warnings,
-        *given.warnings,
-        *assumed,
-        *(warning for item in usage.forecasts if item is not None for warning in item.warnings),
-    )
-    built = ScalingProblem(
-        operators=operators,
-        weight=job_weights(topology, np.array([usage.output(i) for i in range(len(operators))])),
-        split="hash" if options.split == "hash" else "load",
-        nodes=() if cluster is None else tuple(node.id for node in cluster.nodes),
-        free=place.free,
-        now=place.now,
-        limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
-    )
-    said += tuple(partitioning_warnings(built, topology))
+    operators = scalable_operators(usage, options, situation, place, ends)
+    built = _problem(options, situation, usage, place, operators, assumed)
     # states do not depend on how long a set-up takes, which starts come too late does
     lines = _timelines(scored, thresholds, setup_seconds(setting, built) / usage.window_s, options.hold)
     return PreparedScaling(
-        problem=replace(built, warnings=tuple(dict.fromkeys(said))),
-        topology=topology,
-        cluster=cluster,
+        problem=built,
+        topology=situation.topology,
+        cluster=situation.cluster,
         histories=usage.histories,
         window_s=usage.window_s,
         sized_for=usage.sized_for,
@@ -169,22 +151,48 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         scores=scored,
         timelines=lines,
         hold=options.hold,
-        costs=given,
+        costs=situation.recovery,
         setting=replace(setting, lead_s=leads(lines, usage.window_s)),
-        inputs=tuple(file for file in (rules_file, copies_file, given.file) if file is not None),
+        inputs=(*(() if rules_file is None else (rules_file,)), *situation.files),
     )
 
 
-def _needed(problem: Problem) -> tuple[Topology, Cluster | None, StatsTables]:
+def _situation(problem: Problem, options: ScaleOutOptions) -> Situation:
     """Return the inputs, operators by id."""
-    for name in ("topology", "stats"):
-        if getattr(problem, name) is None:
-            raise FtplanError(f"a scale-out needs {name}: give --{name} (in Python {name}=...)")
-    assert problem.topology is not None
-    assert problem.stats is not None
-    if problem.stats.manifest.windows < 1:
+    situation = situation_of(problem, options, "a scale-out", SCALE_OUT.needs)
+    if situation.required_stats.manifest.windows < 1:
         raise FtplanError("a scale-out needs statistics over time: these have no windows")
-    return by_id(problem.topology), problem.cluster, problem.stats
+    return replace(situation, topology=by_id(situation.topology))
+
+
+def _problem(
+    options: ScaleOutOptions,
+    situation: Situation,
+    usage: OperatorUsage,
+    place: ClusterRoom,
+    operators: tuple[ScalableOperator, ...],
+    assumed: tuple[Warn, ...],
+) -> ScalingProblem:
+    """Return what planners are asked, with what is not known of it and *assumed*."""
+    cluster, topology = situation.cluster, situation.topology
+    built = ScalingProblem(
+        operators=operators,
+        weight=job_weights(topology, np.array([usage.output(i) for i in range(len(operators))])),
+        split="hash" if options.split == "hash" else "load",
+        nodes=() if cluster is None else tuple(node.id for node in cluster.nodes),
+        free=place.free,
+        now=place.now,
+        limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
+    )
+    warnings = (
+        *unknown_warnings(usage, situation.required_stats, cluster),
+        *situation.state.warnings,
+        *situation.recovery.warnings,
+        *assumed,
+        *(warning for item in usage.forecasts if item is not None for warning in item.warnings),
+        *partitioning_warnings(built, topology),
+    )
+    return replace(built, warnings=tuple(dict.fromkeys(warnings)))
 
 
 def _rules(options: ScaleOutOptions) -> tuple[FuzzyRules, InputFile | None]:

@@ -15,7 +15,7 @@ from ftplan.model.plan import Plan, Warn
 from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
 from ftplan.planners.recovery_schedule.body import body
-from ftplan.planners.recovery_schedule.copies import local_bytes
+from ftplan.planners.recovery_schedule.hosts import local_bytes
 from ftplan.planners.recovery_schedule.incident import Incident, incident_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from ftplan.planners.recovery_schedule.replay.replay import ScheduleReplay, named, replay

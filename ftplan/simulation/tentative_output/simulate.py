@@ -56,7 +56,7 @@ def simulate_tentative_output(
     engine, master
         As in ``compute_stats``.
     options
-        Fields of :class:`ftplan.simulation.tentative_output.outcome.options.TentativeOutputOptions`, and those of
+        Fields of :class:`ftplan.simulation.tentative_output.options.TentativeOutputOptions`, and those of
         :class:`ftplan.spark_stats.mapping.LogMapping` that say how a log is read, for instance
         ``time_columns=("time",)``.
 

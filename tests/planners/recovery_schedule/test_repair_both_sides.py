@@ -23,7 +23,7 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.construction import c
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState, by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.body import body
-from ftplan.planners.recovery_schedule.horizon import default_horizon_s
+from ftplan.planners.recovery_schedule.hosts import default_horizon_s
 from ftplan.planners.recovery_schedule.incident import Incident, at_planned_times, horizon_of, incident_of
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.prepare import prepare

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.model.cluster import Cluster
 from ftplan.model.kinds import PEER_RING
-from ftplan.model.plan import InputFile, Warn
-from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.model.plan import InputFile
+from ftplan.model.topology import FloatArray
 from ftplan.planners.deployed import main_body, table_of
-from ftplan.planners.named_nodes import listed
-from ftplan.planners.peer_ring.inputs.members import Members, eligible_nodes
 from ftplan.planners.peer_ring.ring import Ring, read_tokens
-
-
-def deployment_warnings(
-    nodes: Members, fails: BoolArray, cluster: Cluster, here: RingInPlace | None, keep: bool
-) -> Iterator[Warn]:
-    """Yield what there is to say of nodes beside the ring, of failures of such, and of the ring in place, *here*."""
-    out = eligible_nodes(cluster) & ~nodes.members & ~nodes.tier & ~nodes.removed
-    if here is not None and out.any():
-        verb = "is" if int(out.sum()) == 1 else "are"
-        text = f"{listed(out, cluster)} could be on the ring and {verb} not: --add lets nodes join"
-        yield Warn("NOT_ON_RING", text)
-    beside = fails & ~nodes.members & ~nodes.tier
-    if beside.any():
-        text = f"{listed(beside, cluster)}: not on the ring, so that its failure changes nothing there"
-        yield Warn("FAILURE_BESIDE_RING", text)
-    if here is None:
-        return
-    if not keep and here.ring.tier is not None and not nodes.tier.any():
-        yield Warn("TIER_DROPPED", "the ring in place has tiered copies, and without --tier the planned one has none")
-    dead = np.array([node.id in here.failed for node in cluster.nodes], dtype=np.bool_)
-    if (dead & ~nodes.removed & ~fails).any():
-        text = f"the plan of the ring in place answers a failure of {listed(dead, cluster)}: its ring before that is"
-        fix = "name these nodes by --fail for what comes of it, or by --remove for a ring without them"
-        yield Warn("FAILURE_NOT_TAKEN", f"{text} taken; {fix}")
-
 
 #: What is to be done about a node of the ring in place that the cluster file lacks.
 MISSING_NODE_FIX = "; keep it in the cluster file and say --fail node:{0} if it is dead, --remove node:{0} if it leaves"

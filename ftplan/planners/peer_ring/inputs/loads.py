@@ -1,64 +1,23 @@
-"""What key groups weigh on the ring: load, records and bytes, from statistics or spread evenly.
-
-Where statistics measured it, also what waits at the nodes of a ring in place (:func:`measured_queues`).
-"""
+"""What key groups weigh on the ring, load, records and bytes, from statistics or spread evenly, and what waits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.model.cluster import Cluster
 from ftplan.model.measures.key_group_demand import demand, record_bytes
-from ftplan.model.measures.key_group_series import key_group_series, of_operators
-from ftplan.model.measures.measured_topology import measured_topology
 from ftplan.model.measures.stats_summary import unmeasured_warnings
 from ftplan.model.plan import Warn
-from ftplan.model.problem import StatsTables
 from ftplan.model.rates import rates
 from ftplan.model.statistics import KeyGroupSeries, window_numbers
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.ring import position_of
-
-
-def measured_queues(
-    stats: StatsTables | None, cluster: Cluster, loads: RingLoads, capacity: FloatArray
-) -> FloatArray | None:
-    """Return what waited at each node in the first window, in seconds of its whole capacity, (N,).
-
-    That is the longest input queue of its tasks of the operators on the ring, by the cluster's ``placement.tasks``.
-    None where statistics have no queues, or nobody says on which nodes tasks run.
-
-    Parameters
-    ----------
-    capacity
-        (N,) load per second.
-    """
-    placed = {} if cluster.placement is None else cluster.placement.tasks
-    here = {operator.id: placed[operator.id] for operator in loads.operators if operator.id in placed}
-    table = None if stats is None else stats.tables.get("tasks")
-    if stats is None or table is None or not here or table.num_rows == 0:
-        return None
-    numbers, _ = window_numbers(table["window_start"], stats.manifest)
-    first = table.filter((numbers == 0) & table["queue_length"].is_valid().to_numpy())
-    waiting = np.zeros(len(cluster.nodes))
-    rows = (first[name].to_pylist() for name in ("operator", "task", "queue_length"))
-    known = False
-    for operator, task, length in zip(*rows, strict=True):
-        if operator in here and task < len(here[operator]):
-            waiting[cluster.position[here[operator][task]]] += length
-            known = True
-    records = float(loads.rate.sum())
-    if not known or records == 0.0:
-        return None
-    work = waiting * (float(loads.load.sum()) / records)
-    return np.asarray(np.divide(work, capacity, out=np.zeros(len(work)), where=capacity > 0.0))
+from ftplan.planners.situation import Situation
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +60,7 @@ class RingLoads:
         return np.asarray(np.add.reduceat(worth[..., order], starts, axis=-1))
 
 
-def ring_loads(topology: Topology, stats: StatsTables | None, options: PeerRingOptions) -> RingLoads:
+def ring_loads(situation: Situation, options: PeerRingOptions) -> RingLoads:
     """Return what the key groups on the ring weigh; those that statistics do not know have no load.
 
     Without statistics each key group has an equal share of its operator's derived input, or 1 where nothing comes in.
@@ -112,7 +71,7 @@ def ring_loads(topology: Topology, stats: StatsTables | None, options: PeerRingO
     FtplanError
         If an operator is not there or has no key groups, or the statistics do not fit.
     """
-    operators = _on_ring(topology, options.operator)
+    operators, stats = _on_ring(situation.topology, options.operator), situation.stats
     many = np.array([operator.key_groups or 0 for operator in operators], dtype=np.int64)
     operator = np.repeat(np.arange(len(operators), dtype=np.int64), many)
     key_group = np.arange(int(many.sum()), dtype=np.int64) - np.repeat(np.cumsum(many) - many, many)
@@ -121,10 +80,10 @@ def ring_loads(topology: Topology, stats: StatsTables | None, options: PeerRingO
     stated = np.array([item.state_bytes.sum() for item in operators], dtype=np.float64)
     state = np.where(stated > 0.0, stated / many, np.nan)[operator]
     if stats is None:
-        load, rate, said = _even(topology, operators, operator, many, options)
+        load, rate, said = _even(situation.stated_graph, operators, operator, many, options)
     else:
-        series = _series(stats, topology, operators, options.load)
-        records = series if options.load == "records" else _series(stats, topology, operators, "records")
+        series = situation.series(options.load, operators)
+        records = series if options.load == "records" else situation.series("records", operators)
         load = demand(series, options.demand) / series.window_s
         rate = demand(records, options.demand) / records.window_s
         state = np.where(np.isnan(series.state_bytes), state, series.state_bytes)
@@ -160,7 +119,7 @@ def _on_ring(topology: Topology, asked: Sequence[str]) -> tuple[Operator, ...]:
 
 
 def _even(
-    topology: Topology,
+    graph: TaskGraph,
     operators: Sequence[Operator],
     operator: IntArray,
     many: IntArray,
@@ -170,11 +129,10 @@ def _even(
     if options.load != "records" or options.demand != "mean":
         asked = f"--load {options.load}" if options.load != "records" else f"--demand {options.demand}"
         raise FtplanError(f"{asked} is measured: give --stats")
-    graph = TaskGraph(measured_topology(topology, None).topology)
     derived = rates(graph)
     into = np.zeros(len(operators))
     for k, item in enumerate(operators):
-        number = topology.position[item.id]
+        number = graph.topology.position[item.id]
         flow = derived.into if graph.in_edges[number] else derived.out
         into[k] = flow[graph.slice_of(number)].sum()
     rate = (into / many)[operator]
@@ -186,10 +144,6 @@ def _even(
     return (rate if rate.any() else np.ones(len(rate))), rate, (said,)
 
 
-def _series(stats: StatsTables, topology: Topology, operators: Sequence[Operator], measure: Any) -> KeyGroupSeries:
-    return of_operators(key_group_series(stats, measure, topology), operators)
-
-
 def _unknown_state(state: FloatArray, operator: IntArray, operators: Sequence[Operator]) -> Iterator[Warn]:
     unknown = np.isnan(state)
     if not unknown.any():
@@ -199,3 +153,35 @@ def _unknown_state(state: FloatArray, operator: IntArray, operators: Sequence[Op
     then = "their number counts instead of bytes" if unknown.all() else "and counts 0 bytes"
     remedy = "give state_bytes in the topology, or statistics with state"
     yield Warn("STATE_UNKNOWN", f"{some}{': ' if unknown.all() else ' '}{then}: {remedy}")
+
+
+def measured_queues(situation: Situation, loads: RingLoads, capacity: FloatArray) -> FloatArray | None:
+    """Return what waited at each node in the first window, in seconds of its whole capacity, (N,).
+
+    That is the longest input queue of its tasks of the operators on the ring, by the cluster's ``placement.tasks``.
+    None where statistics have no queues, or nobody says on which nodes tasks run.
+
+    Parameters
+    ----------
+    capacity
+        (N,) load per second.
+    """
+    stats, placed, cluster = situation.stats, situation.placed, situation.required_cluster
+    here = {operator.id: placed[operator.id] for operator in loads.operators if operator.id in placed}
+    table = None if stats is None else stats.tables.get("tasks")
+    if stats is None or table is None or not here or table.num_rows == 0:
+        return None
+    numbers, _ = window_numbers(table["window_start"], stats.manifest)
+    first = table.filter((numbers == 0) & table["queue_length"].is_valid().to_numpy())
+    waiting = np.zeros(len(cluster.nodes))
+    rows = (first[name].to_pylist() for name in ("operator", "task", "queue_length"))
+    known = False
+    for operator, task, length in zip(*rows, strict=True):
+        if operator in here and task < len(here[operator]):
+            waiting[cluster.position[here[operator][task]]] += length
+            known = True
+    records = float(loads.rate.sum())
+    if not known or records == 0.0:
+        return None
+    work = waiting * (float(loads.load.sum()) / records)
+    return np.asarray(np.divide(work, capacity, out=np.zeros(len(work)), where=capacity > 0.0))

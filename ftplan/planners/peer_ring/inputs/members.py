@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
+from ftplan.model.plan import Warn
 from ftplan.model.topology import BoolArray
 from ftplan.planners.named_nodes import listed, named_nodes
+from ftplan.planners.peer_ring.inputs.current import RingInPlace
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.ring import Ring
 
@@ -121,3 +124,55 @@ def check_replication(options: PeerRingOptions, nodes: Members) -> None:
         text = f"a ring of {some} has room for {'1 backup' if most == 1 else f'{most:,} backups'} of each key group"
         fix = f"give --replication {most} at most"
         raise FtplanError(f"{text}, not {options.replication:,}: owner and backups are different nodes; {fix}")
+
+
+def check_order(options: PeerRingOptions, here: RingInPlace | None) -> None:
+    """Refuse to let neighbours share load where nodes have several tokens, and so no one neighbour.
+
+    Raises
+    ------
+    FtplanError
+        With what would move load there.
+    """
+    if options.rebalance and here is not None and not here.ring.simple:
+        text = "--rebalance moves load between neighbours, and nodes of the ring in place have several tokens"
+        raise FtplanError(f"{text}: plan it anew without --rebalance")
+
+
+def check_kept(options: PeerRingOptions, here: RingInPlace | None, keep: bool) -> None:
+    """Refuse another number of copies than those of a ring that stays, since only a failure is asked for.
+
+    Raises
+    ------
+    FtplanError
+        With the number that it keeps.
+    """
+    kept = None if here is None else here.replication
+    if keep and kept is not None and kept != options.replication:
+        copies = "1 copy" if kept == 1 else f"{kept:,} copies"
+        text = f"the ring in place keeps {copies} of each key group beside its owner, not {options.replication}"
+        raise FtplanError(f"{text}: give --replication {kept} for what its failure does")
+
+
+def deployment_warnings(
+    nodes: Members, fails: BoolArray, cluster: Cluster, here: RingInPlace | None, keep: bool
+) -> Iterator[Warn]:
+    """Yield what there is to say of nodes beside the ring, of failures of such, and of the ring in place, *here*."""
+    out = eligible_nodes(cluster) & ~nodes.members & ~nodes.tier & ~nodes.removed
+    if here is not None and out.any():
+        verb = "is" if int(out.sum()) == 1 else "are"
+        text = f"{listed(out, cluster)} could be on the ring and {verb} not: --add lets nodes join"
+        yield Warn("NOT_ON_RING", text)
+    beside = fails & ~nodes.members & ~nodes.tier
+    if beside.any():
+        text = f"{listed(beside, cluster)}: not on the ring, so that its failure changes nothing there"
+        yield Warn("FAILURE_BESIDE_RING", text)
+    if here is None:
+        return
+    if not keep and here.ring.tier is not None and not nodes.tier.any():
+        yield Warn("TIER_DROPPED", "the ring in place has tiered copies, and without --tier the planned one has none")
+    dead = np.array([node.id in here.failed for node in cluster.nodes], dtype=np.bool_)
+    if (dead & ~nodes.removed & ~fails).any():
+        text = f"the plan of the ring in place answers a failure of {listed(dead, cluster)}: its ring before that is"
+        fix = "name these nodes by --fail for what comes of it, or by --remove for a ring without them"
+        yield Warn("FAILURE_NOT_TAKEN", f"{text} taken; {fix}")

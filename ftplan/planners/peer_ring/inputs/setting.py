@@ -13,16 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
-from ftplan.model.cluster import Network
-from ftplan.model.defaults import DELAY_S
 from ftplan.model.measures.recovery_time import input_rate, longest_interval, outside_fitted_range
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import BoolArray, FloatArray, Topology
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.peer_ring.inputs.loads import RingLoads
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.problem import RingSetting
+from ftplan.planners.situation import Situation
 
 
 def most_touched(
@@ -76,22 +75,16 @@ class NodePower(NamedTuple):
 
 
 def ring_setting(
-    options: PeerRingOptions,
-    topology: Topology,
-    network: Network,
-    loads: RingLoads,
-    power: NodePower,
-    given: GivenCosts,
+    options: PeerRingOptions, situation: Situation, loads: RingLoads, power: NodePower
 ) -> tuple[RingSetting, tuple[Warn, ...]]:
     """Return the setting, and what is assumed in it.
 
     What is asked for wins over the recovery costs, these over the cluster and the topology. A checkpoint takes as long
     as it takes a node with its share of what changed to send it to all its backups.
     """
-    graph = TaskGraph(topology)
-    interval, assumed = _interval(options, topology, loads)
-    delay = DELAY_S if network.delay_s is None else network.delay_s
-    bandwidth, said = given.transfer_mb_s(options.bandwidth, network.bandwidth_mb_s)
+    given, graph, delay = situation.recovery, situation.stated_graph, situation.delay_s
+    interval, assumed = _interval(options, graph, loads)
+    bandwidth, said = situation.transfer_mb_s
     known = {} if given.costs is None else {name: item.value for name, item in given.costs.estimates.items()}
     fitted = options.heartbeat_s is None and "detection_s" in known
     heartbeat = interval if options.heartbeat_s is None else options.heartbeat_s
@@ -114,13 +107,13 @@ def ring_setting(
     return setting, (*assumed, *said, *_doubts(given, graph, interval))
 
 
-def _interval(options: PeerRingOptions, topology: Topology, loads: RingLoads) -> tuple[float, tuple[Warn, ...]]:
+def _interval(options: PeerRingOptions, graph: TaskGraph, loads: RingLoads) -> tuple[float, tuple[Warn, ...]]:
     """Return the time between checkpoints: as asked, else the longest of the ring's operators, else of the job's."""
     if options.interval_s is not None:
         return float(options.interval_s), ()
     on_ring = [operator.checkpoint.interval_s for operator in loads.operators]
     stated = max((seconds for seconds in on_ring if seconds is not None), default=None)
-    stated = longest_interval(TaskGraph(topology)) if stated is None else stated
+    stated = longest_interval(graph) if stated is None else stated
     if stated is not None:
         return stated, ()
     text = f"no operator states checkpoint.interval_s: {INTERVAL_S:g} s is taken; give --interval"

@@ -1,10 +1,13 @@
-"""What statistics say of the operators of a job: how they were used, what is demanded of them, and how that goes on."""
+"""What statistics say of the operators of a job: how they were used, what is demanded of them, and how that goes on.
+
+The operators of a scaling problem follow from it: what keeps their tasks busy, and how that divides over key groups.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,7 +17,7 @@ from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 from ftplan.model.measures.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray, Topology
+from ftplan.model.topology import FloatArray, Operator, Topology
 from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory, histories
 from ftplan.planners.scale_out.demand.operator_demand import (
     MeasuredFlows,
@@ -24,55 +27,21 @@ from ftplan.planners.scale_out.demand.operator_demand import (
     operator_demand,
     steady,
 )
+from ftplan.planners.scale_out.demand.true_rates import tasks_kept_busy, throughput_percentages
+from ftplan.planners.scale_out.effects import lacks_tasks
 from ftplan.planners.scale_out.forecasting.forecast import Forecast, forecast
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions
+from ftplan.planners.scale_out.problem import ScalableOperator, State
+from ftplan.planners.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
+from ftplan.planners.situation import Situation
 
 #: How many windows ahead demand is foretold at most: paths of all origins are kept.
 MOST_AHEAD = 20_000
-
+#: Most tasks of an operator without key groups, where nothing says.
+MOST_TASKS = 128
 #: Bytes of a task or key group in a window, at the peak.
 CELL = 150.0
-
-
-def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, method: str) -> tuple[Forecast | None, ...]:
-    """Return a forecast of the demand on each operator, (O, W) in records/s; None where nothing is known of it.
-
-    Operators whose demand is the same but for a factor, as all after one source, have one forecast times theirs.
-
-    Raises
-    ------
-    FtplanError
-        If the statistics are too short for the method, or the horizon has too many windows.
-    """
-    horizon = math.ceil(horizon_s / window_s - 1e-9)
-    if method != "none" and horizon > MOST_AHEAD:
-        limit = f"{MOST_AHEAD:,} windows of {window_s:g} s"
-        raise FtplanError(
-            f"--horizon: {horizon_s:g} s are more than {limit}: give less, or longer --window of statistics"
-        )
-    if method == "none" or horizon < 1:
-        return (None,) * len(demand)
-    season = windows_a_day(window_s)
-    told: list[Forecast | None] = []
-    for series in demand:
-        most = 0.0 if np.isnan(series).any() else float(series.max())
-        if not most > 0.0:
-            told.append(None)
-            continue
-        shape = np.round(series / most, 12)  # equal where only a factor differs
-        told.append(_times(_foretold(shape.tobytes(), horizon, season, method), most))
-    return tuple(told)
-
-
-@lru_cache(maxsize=1024)  # of operators after one source, and of a plan that is judged
-def _foretold(series: bytes, horizon: int, season: int, method: str) -> Forecast:
-    return forecast(np.frombuffer(series), horizon, season, method)
-
-
-def _times(item: Forecast, factor: float) -> Forecast:
-    scaled = {name: getattr(item, name) * factor for name in ("mean", "low", "high", "paths")}
-    return item._replace(**scaled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +108,7 @@ class OperatorUsage:
         return float(np.nansum(some)) / (len(some) * self.window_s)
 
 
-def operator_usage(
-    topology: Topology, stats: StatsTables, options: ScaleOutOptions, task_memory: FloatArray
-) -> OperatorUsage:
+def operator_usage(situation: Situation, options: ScaleOutOptions, task_memory: FloatArray) -> OperatorUsage:
     """Return what statistics say of each operator; *task_memory* (T,) are the bytes that each task may hold.
 
     Raises
@@ -149,7 +116,8 @@ def operator_usage(
     FtplanError
         If the statistics do not fit the topology, or are too short for the forecast.
     """
-    graph, groups, measured = _read(topology, stats)
+    stats = situation.required_stats
+    graph, groups, measured = _read(situation.topology, stats)
     window_s = stats.manifest.window_s
     window = look_back(stats.manifest.windows, window_s, options.look_back_s)
     flows = measured_flows(graph, stats, measured, window)
@@ -176,3 +144,96 @@ def _read(topology: Topology, stats: StatsTables) -> tuple[TaskGraph, Mapping[st
         )
     groups = measured_groups(graph, stats)
     return graph, groups, measured_tasks(graph, stats, groups)
+
+
+def scalable_operators(
+    usage: OperatorUsage,
+    options: ScaleOutOptions,
+    situation: Situation,
+    place: ClusterRoom,
+    scored: Sequence[tuple[float, State]],
+) -> tuple[ScalableOperator, ...]:
+    """Return the operators of a scaling problem, in the order of the topology.
+
+    Parameters
+    ----------
+    scored
+        Score of each operator in the last window, and its state by then.
+    """
+    topology, copies = usage.graph.topology, situation.copies
+    state_bytes = situation.state.by_group
+    job = jobs_of(topology).tolist()
+    made = []
+    for i, operator in enumerate(topology.operators):
+        score, state = scored[i]
+        demand = float(usage.sized_for[i])
+        if state == "scale-in":  # whatever statistic is asked for, fewer tasks have to take the peak too
+            demand = float(np.fmax(demand, usage.peak[i]))
+        use, cpu = tasks_kept_busy(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
+        made.append(
+            ScalableOperator(
+                id=operator.id,
+                job=job[i],
+                parallelism=operator.parallelism,
+                cpu=cpu,
+                key_groups=operator.key_groups or 0,
+                most=_most(operator, options.max_parallelism),
+                use=use,
+                group_use=use * usage.group_shares(i),
+                state_bytes=state_bytes.get(operator.id, np.zeros(0)),
+                task_memory=new_task_memory(cpu, place, options.task_memory),
+                score=score,
+                state=state,
+                copies=copies_of(operator, copies, situation.cluster),
+            )
+        )
+    lacking = np.array([lacks_tasks(operator, options.target_utilisation) for operator in made], dtype=np.bool_)
+    through = np.array([usage.throughput(i) for i in range(len(made))])
+    percentages = throughput_percentages(usage.graph, lacking, through).tolist()
+    return tuple(replace(item, throughput_percentage=p) for item, p in zip(made, percentages, strict=True))
+
+
+def _most(operator: Operator, asked: int | None) -> int:
+    """Return the largest parallelism of an operator: as asked, and no more than it has key groups; else 128."""
+    limits = [limit for limit in (asked, operator.key_groups) if limit]
+    return min(limits) if limits else MOST_TASKS
+
+
+def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, method: str) -> tuple[Forecast | None, ...]:
+    """Return a forecast of the demand on each operator, (O, W) in records/s; None where nothing is known of it.
+
+    Operators whose demand is the same but for a factor, as all after one source, have one forecast times theirs.
+
+    Raises
+    ------
+    FtplanError
+        If the statistics are too short for the method, or the horizon has too many windows.
+    """
+    horizon = math.ceil(horizon_s / window_s - 1e-9)
+    if method != "none" and horizon > MOST_AHEAD:
+        limit = f"{MOST_AHEAD:,} windows of {window_s:g} s"
+        raise FtplanError(
+            f"--horizon: {horizon_s:g} s are more than {limit}: give less, or longer --window of statistics"
+        )
+    if method == "none" or horizon < 1:
+        return (None,) * len(demand)
+    season = windows_a_day(window_s)
+    told: list[Forecast | None] = []
+    for series in demand:
+        most = 0.0 if np.isnan(series).any() else float(series.max())
+        if not most > 0.0:
+            told.append(None)
+            continue
+        shape = np.round(series / most, 12)  # equal where only a factor differs
+        told.append(_times(_foretold(shape.tobytes(), horizon, season, method), most))
+    return tuple(told)
+
+
+@lru_cache(maxsize=1024)  # of operators after one source, and of a plan that is judged
+def _foretold(series: bytes, horizon: int, season: int, method: str) -> Forecast:
+    return forecast(np.frombuffer(series), horizon, season, method)
+
+
+def _times(item: Forecast, factor: float) -> Forecast:
+    scaled = {name: getattr(item, name) * factor for name in ("mean", "low", "high", "paths")}
+    return item._replace(**scaled)

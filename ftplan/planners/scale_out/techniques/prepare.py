@@ -8,11 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
-from ftplan.model.cluster import Network
-from ftplan.model.defaults import DELAY_S
 from ftplan.model.measures.key_group_demand import record_bytes
 from ftplan.model.plan import Warn
-from ftplan.model.problem import StatsTables
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.scale_out.bottlenecks.states import Timeline
@@ -21,6 +18,7 @@ from ftplan.planners.scale_out.effects import largest_state
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalingProblem
 from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
+from ftplan.planners.situation import Situation
 
 #: Seconds that new tasks take to start, and that a rescale is without output, where nothing says.
 SETUP_S = 30.0
@@ -43,13 +41,12 @@ def setup_seconds(setting: TechniqueSetting, problem: ScalingProblem) -> FloatAr
 
 
 def technique_setting(
-    options: ScaleOutOptions, given: GivenCosts, usage: OperatorUsage, stats: StatsTables, network: Network
+    options: ScaleOutOptions, situation: Situation, usage: OperatorUsage
 ) -> tuple[TechniqueSetting, tuple[Warn, ...]]:
     """Return the setting of all operators but for their leads, and what is assumed."""
     operators = usage.graph.topology.operators
     names = [operator.id for operator in operators]
-    bandwidth, said = given.transfer_mb_s(options.bandwidth, network.bandwidth_mb_s)
-    delay = DELAY_S if network.delay_s is None else network.delay_s
+    bandwidth, said = situation.transfer_mb_s
     own = np.array([np.nan if o.checkpoint.interval_s is None else o.checkpoint.interval_s for o in operators])
     asked = options.checkpoint_interval_s
     # an operator that stores its state more often than is asked for goes on like that
@@ -59,15 +56,15 @@ def technique_setting(
         changed = np.divide(options.checkpoint_records, rate, out=np.full(len(rate), np.inf), where=rate > 0.0)
         interval = np.minimum(interval, changed)
     setting = TechniqueSetting(
-        setup_s=setup_time(options.setup_s, given),
+        setup_s=setup_time(options.setup_s, situation.recovery),
         bandwidth_mb_s=bandwidth,
         interval_s=interval,
         regular=own <= interval,
         rate=rate,
-        record_bytes=np.nan_to_num(record_bytes(stats, names)),
-        delay_s=delay,
-        queue_s=delay,  # new tasks are below the target utilisation: nothing waits long
-        remote=given.remote,
+        record_bytes=np.nan_to_num(record_bytes(situation.required_stats, names)),
+        delay_s=situation.delay_s,
+        queue_s=situation.delay_s,  # new tasks are below the target utilisation: nothing waits long
+        remote=situation.recovery.remote,
     )
     return setting, said if any(operator.key_groups for operator in operators) else ()
 
