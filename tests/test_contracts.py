@@ -21,6 +21,7 @@ PLANTED: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("ftplan.io.toy", "ftplan.planners.registry"),
         ("ftplan.planners.toy.make", "ftplan.api.plans"),
         ("ftplan.planners.toy.algorithms.exact", "ftplan.simulation"),
+        ("ftplan.generators.toy", "ftplan.simulation.registry"),
         ("ftplan.reports.page", "ftplan.spark_stats.session"),
         ("ftplan.toy_room.things", "ftplan.errors"),
     ),
@@ -30,6 +31,7 @@ PLANTED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "pydantic where files are described": (
         ("ftplan.planners.toy.make", "pydantic"),
         ("ftplan.planners.toy.algorithms.exact", "pydantic"),
+        ("ftplan.simulation.toy.answer", "pydantic"),
     ),
     "simpy only in simulation": (("ftplan.planners.toy.make", "simpy"),),
     "statsmodels only in planners": (("ftplan.planners.toy.make", "statsmodels"),),
@@ -44,6 +46,12 @@ PLANTED: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("ftplan.planners.toy.algorithms.exact", "ftplan.io.documents"),
         ("ftplan.planners.toy.algorithms.search.moves", "ftplan.reports.answer"),
         ("ftplan.planners.toy.algorithms.exact", "rich"),
+    ),
+    "A simulated run knows neither files nor screens": (
+        ("ftplan.simulation.toy.run", "ftplan.io.documents"),
+        ("ftplan.simulation.toy.setting", "pydantic"),
+        ("ftplan.simulation.migration.toy.outcome", "ftplan.reports.answer"),
+        ("ftplan.simulation.engine.toy", "rich"),
     ),
     "A repair is planned in layers": (
         (

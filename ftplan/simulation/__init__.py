@@ -13,6 +13,8 @@ Each is a folder with files of the same names; a file of that name here has what
 - ``answer``: what came out of all runs, as data and as a document; ``document`` describes that file.
 - ``view``: its tables. ``figure``: its picture.
 
+``tentative_output`` has no simulator of its own: its queries really run, in ``ftplan.spark_stats.tentative``.
+
 Below them ``engine`` has what all are made of, on SimPy, and ``dataflow`` how batches flow through a job. No simulation
 asks a planner how good a plan is: plans are held against what happens. That is held against closed forms, slower
 simulations that are easier to read, and counting by hand.
