@@ -9,6 +9,7 @@ from typing import Any
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import SELECTORS, PlanSource, checked, quoted
 from ftplan.io.options.parameters import a_problem, call
+from ftplan.model.kinds import names
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -17,7 +18,7 @@ from ftplan.planners.assessments import Asked, Difference, Evaluation, Explanati
 from ftplan.planners.fail_under import limits_of, unmet_limits
 from ftplan.planners.given_plan import a_plan
 from ftplan.planners.judging import judge_envelope, unknown_objective
-from ftplan.planners.kind import KINDS, kind_of
+from ftplan.planners.kind import kind_of
 from ftplan.planners.plan_inputs import load_inputs, stale_inputs
 from ftplan.planners.scenarios import in_each, mean_of, scenarios_of
 
@@ -35,7 +36,7 @@ def plan(
     Parameters
     ----------
     command
-        The command (``allocate-checkpoints``) or the kind of plan (``allocate-checkpoints``).
+        The command, which is the kind of plan too: a name that ``ftplan --help`` lists.
     problem
         The inputs, as ``ftplan.load`` returns them.
     algorithm
@@ -61,11 +62,11 @@ def plan(
             raise FtplanError(f"{name}: {quoted(given)} is not the name of one")
     problem, planner = a_problem(problem), registry.row(command, algorithm)
     kind = kind_of(planner.kind)
-    if kind.row.answers_failure:
+    if kind.answers_failure:
         options["fail"] = fail
-    elif checked(planner.command, {"fail": SELECTORS}, {"fail": fail})["fail"]:
-        raise FtplanError(f"{planner.command} plans for no failure in particular: leave out fail, or use evaluate")
-    asked = kind.options.of(planner.command, options)
+    elif checked(planner.kind, {"fail": SELECTORS}, {"fail": fail})["fail"]:
+        raise FtplanError(f"{planner.kind} plans for no failure in particular: leave out fail, or use evaluate")
+    asked = kind.options.of(planner.kind, options)
     asked.check_algorithm(planner.name, [row.name for row in registry.rows(planner.kind)])
     return kind.make(problem, planner, asked)
 
@@ -122,7 +123,7 @@ def verify(
     named = call("verify", fail=fail, **given)["fail"]
     kind = kind_of(plan.kind, "verify")
     judges, warnings = kind.judges, problem.warnings
-    if named and not kind.row.answers_failure:
+    if named and not kind.answers_failure:
         what = f"a {plan.kind.replace('-', ' ')}"
         text = f"{what} keeps its rules or not whatever fails: evaluate scores it under a failure"
         warnings += (Warn("FAILURE_IGNORED", text),)
@@ -203,7 +204,7 @@ def evaluate(
     _require_answer(plan, f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
     limits, renamed = limits_of(asked["fail_under"], plan.kind)
     question = Asked(asked["fail"], load, capacity_per_core, overload)
-    each = in_each(kind, plan, problem, question, scenarios_of(plan, problem, question, kind.row))
+    each = in_each(kind, plan, problem, question, scenarios_of(plan, problem, question, kind))
     scores = mean_of(each) if each else kind.score(plan, problem, question)
     metrics = scored(plan.kind, scores.values)
     return Evaluation(
@@ -285,7 +286,7 @@ def diff(before: Plan | PlanSource, after: Plan | PlanSource, problem: Problem |
 def _both(plan: Plan | PlanSource, problem: Problem | None) -> tuple[Plan, Problem]:
     """Return a plan and its problem, both checked; without a problem that of the inputs which the plan names."""
     plan = a_plan(plan)
-    if problem is None and plan.kind in KINDS:
+    if problem is None and plan.kind in names():
         return plan, load_inputs(plan)
     return plan, a_problem(problem)
 

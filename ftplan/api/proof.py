@@ -73,7 +73,7 @@ def _again(plan: Plan, problem: Problem, kind: PlanKind, algorithm: str | None, 
     asked = {**kind.options.asked_by(plan), "time_limit_s": time_limit_s, "seed": plan.seed}
     if "bound" in kind.options.options() and plan.objective is not None and plan.objective.bound is not None:
         asked["bound"] = True
-    if not kind.row.answers_failure:
+    if not kind.answers_failure:
         problem = replace(problem, failure=None)
     started = time.monotonic()
     try:

@@ -11,9 +11,9 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import Source, read_document, refuse_not_finite
 from ftplan.io.fields import FileModel, Version
 from ftplan.io.objective_model import ObjectiveModel
-from ftplan.io.plan_body import body_of
+from ftplan.io.plan_body import Kind, body_of
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.kinds import FORMER, Kind
+from ftplan.model.kinds import FORMER
 from ftplan.model.plan import FORMAT, Infeasible, InputFile, Objective, Plan, Status, Warn
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.model.metric_names import metrics_of
+from ftplan.model.kinds import metrics_of
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
 from ftplan.model.violation import Violation
 from ftplan.version import __version__

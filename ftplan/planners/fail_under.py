@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.model.metric_names import RENAMED, metrics_of
+from ftplan.model import kinds
+from ftplan.model.kinds import metrics_of
 from ftplan.model.plan import Warn
 from ftplan.planners.assessments import MetricValue
 
@@ -21,14 +22,21 @@ def limits_of(texts: Iterable[str], kind: str) -> tuple[list[Limit], tuple[Warn,
         If one names no metric of the kind, or no number.
     """
     limits, warnings = [], []
+    known = [metric.name for metric in metrics_of(kind)]
     for text in texts:
         name, equals, number = text.partition("=")
-        if name in RENAMED:
-            now = RENAMED[name]
+        now = None if name in known else _renamed(name)
+        if now is not None:
             warnings.append(Warn("METRIC_RENAMED", f"--fail-under {text}: {name} is called {now} now: write that"))
             text = now + equals + number
-        limits.append(limit_of(text, [metric.name for metric in metrics_of(kind)], "METRIC"))
+        limits.append(limit_of(text, known, "METRIC"))
     return limits, tuple(warnings)
+
+
+def _renamed(name: str) -> str | None:
+    """Return the name of now of a metric that was renamed, whatever kind of plan has it; None for any other."""
+    renamed = (kinds.question(kind).renamed_metrics for kind in kinds.names())
+    return next((names[name] for names in renamed if name in names), None)
 
 
 def limit_of(text: str, known: Sequence[str], what: str) -> Limit:

@@ -9,8 +9,9 @@ from typing import NoReturn
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import PlanSource, quoted
 from ftplan.io.options.parameters import SOURCE
+from ftplan.model.kinds import names
 from ftplan.model.plan import Plan
-from ftplan.planners.kind import KINDS, kind_of
+from ftplan.planners.kind import kind_of
 
 
 def a_plan(given: Plan | PlanSource) -> Plan:
@@ -27,7 +28,7 @@ def a_plan(given: Plan | PlanSource) -> Plan:
         given = load_plan(SOURCE.take(given) if given != "" else _refused(given)).value
     if not isinstance(given, Plan):
         _refused(given)
-    if given.kind in KINDS:
+    if given.kind in names():
         kind_of(given.kind).options.of_plan(given)
     return given
 

@@ -17,11 +17,9 @@ from ftplan.model.plan import InputFile, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import Violation
 from ftplan.planners.given_plan import a_plan
-from ftplan.planners.kind import KINDS, kind_of
+from ftplan.planners.kind import kind_of
 
 ROLES = ("topology", "cluster", "stats", "failure")
-#: Roles of inputs that are tables, whose bytes count.
-TABLES = frozenset(name for kind in kinds.ROWS for name in kind.tables)
 
 
 def load_inputs(
@@ -77,7 +75,7 @@ def sources_of(
     FtplanError
         If a file that the plan names is not there, or an input that is needed is named nowhere.
     """
-    row = kind_of(plan.kind).row if plan.kind in KINDS else None
+    kind = kind_of(plan.kind) if plan.kind in kinds.names() else None
     named = _paths(plan)
     sources: dict[str, Any] = {}
     for role in ROLES:
@@ -86,10 +84,10 @@ def sources_of(
             source = named[role]
             if not os.path.exists(named[role]):
                 raise FtplanError(f"{name}: its input {source} ({role}) is not there any more: give --{role}")
-        elif source is None and not (row is not None and row.answers_failure and plan.inputs):
+        elif source is None and not (kind is not None and kind.answers_failure and plan.inputs):
             source = (defaults or {}).get(role)  # a plan that answers a failure was made without what it does not name
         sources[role] = source
-    needed = ("topology", "cluster") if row is None or "cluster" in row.needs else ("topology",)
+    needed = ("topology", "cluster") if kind is None or "cluster" in kind.needs else ("topology",)
     for role in needed:
         if sources[role] is None:
             raise FtplanError(f"{name}: names no {role} file, and --{role} is missing")
@@ -167,7 +165,7 @@ def stale_inputs(plan: Plan, problem: Problem) -> list[Violation]:
     now = {item.role: item for item in problem.inputs}
     for item in plan.inputs:
         if item.role not in ROLES and item.role not in now:
-            file = _other_file(item)
+            file = _other_file(item, plan.kind)
             if file is not None:
                 now[item.role] = file
     return [
@@ -187,14 +185,14 @@ def _paths(plan: Plan) -> dict[str, str]:
     return {item.role: item.path for item in plan.inputs if item.path is not None and item.path != "-"}
 
 
-def _other_file(item: InputFile) -> InputFile | None:
-    """Return the fingerprint of a plan or costs that a plan was made from, None where it is not there any more."""
+def _other_file(item: InputFile, kind: str) -> InputFile | None:
+    """Return the fingerprint of a plan, costs or table that a plan of a kind was made from, None where it is gone."""
     from ftplan.io.documents import read_bytes, read_document
 
     if item.path is None or not os.path.exists(item.path):
         return None
     try:
-        if item.role in TABLES:
+        if kind in kinds.names() and item.role in kind_of(kind).tables:  # of a table the bytes count
             return replace(item, sha256=sha256_of_bytes(read_bytes(item.path, item.role)))
         return replace(item, sha256=read_document(item.path, item.role).sha256)
     except FtplanError:

@@ -7,17 +7,16 @@ from dataclasses import replace
 
 from ftplan.errors import FtplanError
 from ftplan.model.failure import Scenario
-from ftplan.model.kinds import KindRow
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, ScenarioScores, Scores, scored
 from ftplan.planners.kind import PlanKind
 
 
-def scenarios_of(plan: Plan, problem: Problem, asked: Asked, row: KindRow) -> tuple[Scenario, ...]:
+def scenarios_of(plan: Plan, problem: Problem, asked: Asked, kind: PlanKind) -> tuple[Scenario, ...]:
     """Return the scenarios that a plan is scored in, by id; empty where the failure has none.
 
-    Where ``row.fail_replaces_scenarios`` a plan is scored in all tasks' failure, or in what ``--fail`` names, instead
+    Where ``kind.fail_replaces_scenarios`` a plan is scored in all tasks' failure, or in what ``--fail`` names, instead
     of the scenarios that it was made for.
 
     Raises
@@ -27,7 +26,7 @@ def scenarios_of(plan: Plan, problem: Problem, asked: Asked, row: KindRow) -> tu
     """
     if problem.failure is None or not problem.failure.scenarios:
         return ()
-    instead = row.fail_replaces_scenarios and bool(
+    instead = kind.fail_replaces_scenarios and bool(
         asked.fail or plan.options.get("worst_case") or plan.options.get("by_probability")
     )
     if instead and own_failure(plan, problem):
