@@ -40,8 +40,8 @@ What each engine can and cannot be told.
     cannot: tokens, which instance runs which task, who its standbys are, nor that only neighbours are: it
     assigns tasks itself, by their number.
     kubernetes: patches for the workloads of standbys, one YAML document an operator: node affinity, anti-
-    affinity, spread. Takes replicate-tasks, allocate-checkpoints. It can be told: on which hosts standby
-    pods may run, how evenly they spread over hosts and zones, and that they keep away from the pods of their
+    affinity, spread. Takes replicate-tasks, allocate-checkpoints. It can be told: on which hosts standby pods
+    may run, how evenly they spread over hosts and zones, and that they keep away from the pods of their
     operator. It cannot: which pod runs which task: the pods of a workload are alike, so that one task and its
     own replica cannot be kept apart where others of the operator may meet; nor anything about pods that run
     already.
@@ -51,8 +51,8 @@ What each engine can and cannot be told.
     isolation scheduler how many machines; and by storm rebalance how many executors each component has. It
     cannot: which supervisor runs which task, nor in which order tasks come back: ftplan.component.supervisors
     is for people and for a scheduler of your own; nor which keys a task gets.
-    flink: a fragment of config.yaml, with the rest of the plan as remarks to go by. Takes checkpoint-
-    allocation, replicate-tasks, recovery-schedule, drain-schedule, scale-out. It can be told: max
+    flink: a fragment of config.yaml, with the rest of the plan as remarks to go by. Takes allocate-
+    checkpoints, replicate-tasks, recovery-schedule, drain-schedule, scale-out. It can be told: max
     parallelism, restarts by region, recovery from local copies, spreading over TaskManagers, spare
     TaskManagers, the parallelism of single vertices, and in code max parallelism and slot sharing groups with
     their cores, operator by operator. It cannot: on which TaskManager a task runs or a copy of its state
