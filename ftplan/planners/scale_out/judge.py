@@ -16,10 +16,10 @@ from ftplan.planners.judging import (
     Judges,
     Recomputed,
     held_to,
-    judge_objective,
     judge_options,
+    judge_stated,
     judge_summary,
-    unknown_objective,
+    judge_unanswered,
 )
 from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered, operators_listed, ranges_listed
@@ -112,9 +112,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    prepared = asked_of(plan, problem)
-    differing, left = judge_summary(plan, summary(prepared, None))
-    return Judged([*differing, *judge_options(plan, _derived(plan))], (), left)
+    return judge_unanswered(plan, summary(asked_of(plan, problem), None), _derived(plan))
 
 
 def _derived(plan: Plan) -> dict[str, Any]:
@@ -187,13 +185,9 @@ def _diagnosis(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
 
 
 def _objective(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> list[Violation]:
-    stated = plan.objective
-    if stated is None or stated.value is None:
-        return []
-    if stated.name != OBJECTIVE:
-        return [unknown_objective(stated, (OBJECTIVE,))]
     value = sustained_load(problem, scaling)
-    return judge_objective(stated, Recomputed(value, "max", ROUNDING * max(abs(value), LEAST_SCALE)), plan.status)
+    true = Recomputed(value, "max", ROUNDING * max(abs(value), LEAST_SCALE))
+    return judge_stated(plan, (OBJECTIVE,), lambda _: true)
 
 
 def _fewest(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> Iterator[Violation]:
