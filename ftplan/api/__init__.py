@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from ftplan.api.exporting import export_plan
     from ftplan.api.generation.generate import generate
     from ftplan.api.importing import import_topology
-    from ftplan.api.plans import diff, evaluate, explain, plan, verify
+    from ftplan.api.plans import diff, evaluate, explain, plan
     from ftplan.api.reporting import report
     from ftplan.api.simulating.simulate import simulate
+    from ftplan.api.verification import verify
     from ftplan.costs.calibrating import calibrate
     from ftplan.costs.checkpoint_interval.choose import checkpoint_interval
     from ftplan.io.loading import load
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 #: The module of each name.
 _MODULES = {
     **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.planners.assessments"),
-    **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.plans"),
+    **dict.fromkeys(("diff", "evaluate", "explain", "plan"), "ftplan.api.plans"),
     "calibrate": "ftplan.costs.calibrating",
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
@@ -61,6 +62,7 @@ _MODULES = {
     "load_inputs": "ftplan.planners.plan_inputs",
     "report": "ftplan.api.reporting",
     "simulate": "ftplan.api.simulating.simulate",
+    "verify": "ftplan.api.verification",
 }
 
 

@@ -1,4 +1,4 @@
-"""The inputs that a plan was made from: where it names them, and whether they are still what they were."""
+"""A plan that a call was given, and the inputs that it was made from: where they are, and whether they are the same."""
 
 from __future__ import annotations
 
@@ -6,20 +6,43 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ftplan.errors import FtplanError
 from ftplan.io.fingerprint import sha256_of_bytes, sha256_of_file
 from ftplan.io.loading import Source, load
-from ftplan.io.options.fields import PlanSource
+from ftplan.io.options.fields import PlanSource, quoted
+from ftplan.io.options.parameters import SOURCE, a_problem
 from ftplan.model import kinds
 from ftplan.model.plan import InputFile, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import Violation
-from ftplan.planners.given_plan import a_plan
 from ftplan.planners.kind import kind_of
 
 ROLES = ("topology", "cluster", "stats", "failure")
+
+
+def a_plan(given: Plan | PlanSource) -> Plan:
+    """Return a plan that was given as one, as a path or as a document, with options that can be understood.
+
+    Raises
+    ------
+    FtplanError
+        If it is anything else, cannot be read, or records an option that is wrong.
+    """
+    if isinstance(given, (str, os.PathLike, Mapping)):
+        from ftplan.io.plan_file import load_plan
+
+        given = load_plan(SOURCE.take(given) if given != "" else _refused(given)).value
+    if not isinstance(given, Plan):
+        _refused(given)
+    if given.kind in kinds.names():
+        kind_of(given.kind).options.of_plan(given)
+    return given
+
+
+def _refused(given: object) -> NoReturn:
+    raise FtplanError(f"plan: {quoted(given)} is not a plan, the path of one, or its document")
 
 
 def load_inputs(
@@ -59,6 +82,14 @@ def load_inputs(
         max_stats_age_s=max_stats_age_s,
         min_coverage=min_coverage,
     )
+
+
+def with_inputs(plan: Plan | PlanSource, problem: Problem | None) -> tuple[Plan, Problem]:
+    """Return a plan and its problem, both checked; without a problem that of the inputs which the plan names."""
+    plan = a_plan(plan)
+    if problem is None and plan.kind in kinds.names():
+        return plan, load_inputs(plan)
+    return plan, a_problem(problem)
 
 
 def sources_of(

@@ -18,8 +18,8 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.assessments import Evaluation
-from ftplan.planners.given_plan import a_plan
 from ftplan.planners.kind import kind_of
+from ftplan.planners.plan_inputs import a_plan
 from ftplan.what_if.inputs import Reader
 
 EVALUATE = "evaluate"

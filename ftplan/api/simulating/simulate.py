@@ -16,7 +16,7 @@ from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.planners import registry
 from ftplan.planners.deployed import recorded
-from ftplan.planners.given_plan import a_plan
+from ftplan.planners.plan_inputs import a_plan
 
 if TYPE_CHECKING:
     from ftplan.api.simulating.answer import RecoverySimulation

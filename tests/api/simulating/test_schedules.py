@@ -13,7 +13,7 @@ from ftplan.api.simulating.draws import arrival_times
 from ftplan.api.simulating.schedules import GivenSchedule, planned, starts
 from ftplan.api.simulating.settings import Contender, setting_of
 from ftplan.errors import FtplanError
-from ftplan.planners.given_plan import a_plan
+from ftplan.planners.plan_inputs import a_plan
 from ftplan.planners.registry import rows
 from tests.api.simulating.cases import CLUSTER, FAILURE, IN_ORDER, LINE_0, LINE_1, TOPOLOGY, problem, scene, schedule
 
