@@ -1,10 +1,15 @@
-"""From what a planner answered to a plan: what plans of all kinds record in the same way."""
+"""From what a planner answered to a plan: what plans of all kinds record in the same way.
+
+And whether a plan is compared with others meanwhile: random ones, blocking recovery, sampled arrivals.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +24,29 @@ from ftplan.planners.result import Result
 from ftplan.version import __version__
 
 _log = logging.getLogger(__name__)
+
+#: Parts of a summary that hold these comparisons.
+PARTS = ("before", "step_by_step", "random", "sampled")
+
+_COMPARED: ContextVar[bool] = ContextVar("compared", default=True)
+
+
+def compared() -> bool:
+    """Return whether plans are held against others now."""
+    return _COMPARED.get()
+
+
+@contextmanager
+def without_comparisons() -> Iterator[None]:
+    """Make plans without the figures of what they are held against: those are None in the summary.
+
+    The plan, its objective and its bound are the same. For who asks thousands of questions and reads no comparison.
+    """
+    token = _COMPARED.set(False)
+    try:
+        yield
+    finally:
+        _COMPARED.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True)

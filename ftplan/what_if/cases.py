@@ -13,7 +13,7 @@ from ftplan.io.what_if_file import BASE
 from ftplan.model.plan import Plan, Warn, canonical_number
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Evaluation
-from ftplan.planners.comparisons import PARTS, without_comparisons
+from ftplan.planners.making import PARTS, without_comparisons
 from ftplan.what_if.axes import Axis, Point
 from ftplan.what_if.columns import Column
 from ftplan.what_if.delta import Delta

@@ -15,8 +15,7 @@ from ftplan.model.tolerances import LEAST_SCALE, ROUNDING, SOLVED
 from ftplan.model.units import MB
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
-from ftplan.planners.comparisons import compared
-from ftplan.planners.making import Made, log_planned
+from ftplan.planners.making import Made, compared, log_planned
 from ftplan.planners.recovery_schedule import metrics as recovery_figures
 from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import wanted
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import orders_wanted

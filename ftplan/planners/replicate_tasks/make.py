@@ -14,8 +14,7 @@ from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
-from ftplan.planners.comparisons import compared
-from ftplan.planners.making import Made, log_planned
+from ftplan.planners.making import Made, compared, log_planned
 from ftplan.planners.replicate_tasks.algorithms.choice import ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.curve import curve, curve_budgets
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
