@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
+from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -83,7 +84,8 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     if TaskReplicationOptions.of_plan(plan).then_recover:
         raise FtplanError(
             f"{what}: replicas chosen by --then-recover are worth what recoveries lose without them, which nobody "
-            "explains yet: evaluate the plan without the replica, or explain a recovery-schedule --replicas PLAN"
+            "explains yet: evaluate the plan without the replica, or explain a "
+            f"{RECOVERY_SCHEDULE.name} --replicas PLAN"
         )
     prepared = asked_of(plan, problem)
     node = nodes_by_task(plan, prepared.graph)

@@ -11,8 +11,8 @@ from ftplan.model.problem import Problem
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 
-#: What ``recovery-schedule`` is asked for each failure, of ``best-density``: its work is bounded, so that the schedules
-#: are the same everywhere, and replicas can be compared by them.
+#: What recoveries are planned by, for each failure, with ``best-density``: its work is bounded, so that schedules are
+#: the same everywhere, and replicas can be compared by them.
 OPTIONS = {"objective": "priority-time", "iterations": 0, "seed": 0}
 
 

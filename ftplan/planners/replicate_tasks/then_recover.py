@@ -210,8 +210,8 @@ class FollowingRecovery:
 def recovered(problem: RecoveryProblem) -> tuple[Schedule, float]:
     """Return the schedule after a failure by which replicas are compared, and its bound of priority x seconds down.
 
-    That of ``recovery-schedule --algorithm best-density --objective priority-time --iterations 0``. Where no query
-    returns within the horizon, and that command has no plan, nothing is recovered at any step.
+    That of the command with ``--algorithm best-density --objective priority-time --iterations 0``. Where no query
+    returns within the horizon, and the command has no plan, nothing is recovered at any step.
     """
     result = best_density(problem, _options())
     return result.answer or _nothing_recovered(problem), result.bound or 0.0
