@@ -22,9 +22,9 @@ from ftplan.planners.assessments import (
     scored,
     with_failures,
 )
-from ftplan.planners.evaluation import in_each, limits_of, mean_of, scenarios_of, unmet_limits
 from ftplan.planners.kind import PlanKind, kind_of
 from ftplan.planners.plan_inputs import a_plan, with_inputs
+from ftplan.planners.scenarios import in_each, limits_of, mean_of, scenarios_of, unmet_limits
 
 
 def plan(

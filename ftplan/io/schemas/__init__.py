@@ -62,7 +62,7 @@ def generate(kind: str) -> dict[str, Any]:
 
 def _add_bodies(generated: dict[str, Any]) -> None:
     """Say what ``plan`` holds, for the kinds that are checked."""
-    from ftplan.io.plan_body import body_of
+    from ftplan.io.plan_file import body_of
     from ftplan.model.kinds import names
 
     bodies = {kind: body_of(kind) for kind in names()}

@@ -22,8 +22,8 @@ from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import require
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.evaluation import with_scenario_fails
 from ftplan.planners.rebalance.assisted_migrations import migrations
+from ftplan.planners.scenarios import with_scenario_fails
 
 
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:

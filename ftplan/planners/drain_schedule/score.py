@@ -16,8 +16,8 @@ from ftplan.planners.drain_schedule.from_plan import asked_of, numbered_moves, n
 from ftplan.planners.drain_schedule.metrics import effect, figures
 from ftplan.planners.drain_schedule.prepare import PreparedDrain
 from ftplan.planners.drain_schedule.problem import DrainProblem, Move
-from ftplan.planners.evaluation import with_scenario_fails
 from ftplan.planners.failures import what_fails
+from ftplan.planners.scenarios import with_scenario_fails
 
 
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:

@@ -8,7 +8,6 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.evaluation import with_scenario_fails
 from ftplan.planners.peer_ring.derived import failure_figures, failure_of
 from ftplan.planners.peer_ring.from_plan import asked_of, ring_of
 from ftplan.planners.peer_ring.moves import worth_moved
@@ -18,6 +17,7 @@ from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import steps_of
 from ftplan.planners.peer_ring.survival.tolerance import tolerance
 from ftplan.planners.peer_ring.takeover.estimates import estimates
+from ftplan.planners.scenarios import with_scenario_fails
 
 
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:

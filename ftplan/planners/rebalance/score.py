@@ -15,7 +15,6 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.evaluation import with_scenario_fails
 from ftplan.planners.rebalance.effects import places_after
 from ftplan.planners.rebalance.from_plan import asked_of, numbered
 from ftplan.planners.rebalance.metrics import figures, payback
@@ -23,6 +22,7 @@ from ftplan.planners.rebalance.migration_costs import CPA, FETCH, RECOVER
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem
 from ftplan.planners.rebalance.rules import copies_after
+from ftplan.planners.scenarios import with_scenario_fails
 
 #: Protocols that take nothing from the old node.
 _WITHOUT_OLD = frozenset({CPA, RECOVER, FETCH})

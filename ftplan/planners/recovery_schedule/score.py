@@ -6,11 +6,11 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.evaluation import with_scenario_fails
 from ftplan.planners.recovery_schedule.incident import at_planned_times, horizon_of, incident_of
 from ftplan.planners.recovery_schedule.repair_metrics import repair_scores
 from ftplan.planners.recovery_schedule.replay.incident import Incident
 from ftplan.planners.recovery_schedule.replay.outcome import outcome
+from ftplan.planners.scenarios import with_scenario_fails
 
 
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:

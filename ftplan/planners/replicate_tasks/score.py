@@ -8,12 +8,12 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.evaluation import own_failure, with_scenario_fails
 from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task, options_of
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import WORST, PreparedReplication
 from ftplan.planners.replicate_tasks.problem import NodeByTask
 from ftplan.planners.replicate_tasks.recovery_figures import PRIORITY_TIME
+from ftplan.planners.scenarios import own_failure, with_scenario_fails
 
 
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:

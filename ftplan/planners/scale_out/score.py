@@ -9,10 +9,10 @@ from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan, finite
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.evaluation import with_scenario_fails
 from ftplan.planners.scale_out.effects import extra_cpu, highest_use, sustained_load
 from ftplan.planners.scale_out.fairness_metrics import mean_of
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
+from ftplan.planners.scenarios import with_scenario_fails
 
 
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
