@@ -24,20 +24,20 @@ pytestmark = pytest.mark.usefixtures("few_random_orders")
 def every(part: str) -> list[Any]:
     """Return each planner with each of its command's questions of one part."""
     return [
-        pytest.param(row, name, id=f"{row.command}-{row.name}-{name}")
+        pytest.param(row, name, id=f"{row.kind}-{row.name}-{name}")
         for row in rows()
-        for name in getattr(QUESTIONS[row.command], part)
+        for name in getattr(QUESTIONS[row.kind], part)
     ]
 
 
 def answer(row: Row, question: Question, seed: int | None = None, **options: Any) -> ftplan.Plan:
     return ftplan.plan(
-        row.command, inputs(question.documents, seed), algorithm=row.name, **{**question.options, **options}
+        row.kind, inputs(question.documents, seed), algorithm=row.name, **{**question.options, **options}
     )
 
 
 def asked(row: Row, name: str) -> Question:
-    return QUESTIONS[row.command].asked[name]
+    return QUESTIONS[row.kind].asked[name]
 
 
 @functools.cache
@@ -79,7 +79,7 @@ def slack(*values: float) -> float:
 @pytest.mark.parametrize(("row", "name"), every("asked"))
 def test_a_plan_keeps_its_rules_and_says_the_truth(row: Row, name: str) -> None:
     """It is valid, its value is what it is worth, and its bound is no worse than that."""
-    questions = QUESTIONS[row.command]
+    questions = QUESTIONS[row.kind]
     plan = planned(row, name)
     assert plan.plan is not None, plan.reason
     assert 0 < len(plan.plan[kinds.row(plan.kind).table]) == len(plan.to_frame())
@@ -103,7 +103,7 @@ def without_inputs(plan: ftplan.Plan) -> dict[str, Any]:
 def comparable(row: Row, name: str) -> Iterator[tuple[Row, ftplan.Plan]]:
     """Yield the plans of all planners that answer the same question as one planner's, under its rules or more."""
     mine = planned(row, name)
-    for other in rows(row.command):
+    for other in rows(row.kind):
         plan = planned(other, name)
         if plan.options == mine.options and set(plan.rules) >= set(mine.rules):
             yield other, plan
@@ -150,7 +150,7 @@ def test_more_is_never_worse(row: Row, name: str) -> None:
 
 @pytest.mark.parametrize(("row", "name"), every("impossible"))
 def test_the_impossible_is_refused_with_a_fix_that_works(row: Row, name: str) -> None:
-    question = QUESTIONS[row.command].impossible[name]
+    question = QUESTIONS[row.kind].impossible[name]
     refused = answer(row, question)
     assert refused.status == "infeasible"
     assert refused.plan is None
@@ -164,7 +164,7 @@ def test_the_impossible_is_refused_with_a_fix_that_works(row: Row, name: str) ->
 
 @pytest.mark.parametrize(("row", "name"), every("nothing"))
 def test_where_there_is_nothing_to_do_any_plan_is_worth_the_same(row: Row, name: str) -> None:
-    questions = QUESTIONS[row.command]
+    questions = QUESTIONS[row.kind]
     question = questions.nothing[name]
     plan = answer(row, question)
     assert verify(plan, inputs(question.documents), strict=questions.strict).violations == ()
@@ -175,7 +175,7 @@ def test_where_there_is_nothing_to_do_any_plan_is_worth_the_same(row: Row, name:
 @pytest.mark.parametrize(("row", "name"), every("asked"))
 def test_no_time_at_all(row: Row, name: str) -> None:
     """A clock that has run out gives a valid plan, or one sentence that says that there was no time."""
-    questions = QUESTIONS[row.command]
+    questions = QUESTIONS[row.kind]
     question, refusal = questions.asked[name], None
     try:
         plan = answer(row, question, time_limit_s=1e-6)
@@ -190,4 +190,4 @@ def test_no_time_at_all(row: Row, name: str) -> None:
 
 
 def test_every_command_has_its_questions() -> None:
-    assert {row.command for row in rows()} == set(QUESTIONS)
+    assert {row.kind for row in rows()} == set(QUESTIONS)

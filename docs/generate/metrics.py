@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from docs.generate.option_rows import escaped
-from ftplan.model.metric_names import METRICS
+from ftplan.model.kinds import metrics_of
 
 
 def metrics(kind: str) -> str:
     """Return the metrics of a kind of plan as a table: which way is better, the unit, the meaning."""
-    found = [metric for metric in METRICS if metric.kind == kind]
+    found = metrics_of(kind)
     if not found:
         raise LookupError(f"no metrics of {kind!r}")
     lines = ["| metric | what it means |", "|---|---|"]

@@ -34,8 +34,9 @@ __all__ = [
 if TYPE_CHECKING:
     from ftplan.api.exporting import export_plan
     from ftplan.api.importing import import_topology
-    from ftplan.api.plans import diff, evaluate, explain, plan, verify
+    from ftplan.api.plans import diff, evaluate, explain, plan
     from ftplan.api.reporting import report
+    from ftplan.api.verification import verify
     from ftplan.costs.calibrate import calibrate
     from ftplan.costs.checkpoint_interval.choose import checkpoint_interval
     from ftplan.generators.generate import generate
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 #: The module of each name.
 _MODULES = {
     **dict.fromkeys(("Difference", "Evaluation", "Explanation", "Verification"), "ftplan.planners.assessments"),
-    **dict.fromkeys(("diff", "evaluate", "explain", "plan", "verify"), "ftplan.api.plans"),
+    **dict.fromkeys(("diff", "evaluate", "explain", "plan"), "ftplan.api.plans"),
     "calibrate": "ftplan.costs.calibrate",
     "Plan": "ftplan.model.plan",
     "Problem": "ftplan.model.problem",
@@ -61,6 +62,7 @@ _MODULES = {
     "load_inputs": "ftplan.planners.plan_inputs",
     "report": "ftplan.api.reporting",
     "simulate": "ftplan.simulation.registry",
+    "verify": "ftplan.api.verification",
 }
 
 

@@ -124,7 +124,7 @@ def export_plan(
         target, or the engine needs a name that nothing tells.
     """
     from ftplan.io.options.parameters import SOURCE
-    from ftplan.planners.given_plan import a_plan
+    from ftplan.planners.plan_inputs import a_plan
 
     if not isinstance(to, str) or to not in targets():
         near = suggestion(to, targets()) if isinstance(to, str) else ""

@@ -1,25 +1,30 @@
-"""What can be done with plans of every kind: plan, verify, evaluate, explain, diff."""
+"""What can be done with plans of every kind: plan, evaluate, explain, diff; ``verification`` has verify."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import SELECTORS, PlanSource, checked, quoted
 from ftplan.io.options.parameters import a_problem, call
 from ftplan.model.names import parse_selector
-from ftplan.model.plan import Plan, Warn
+from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
-from ftplan.planners.assessments import Asked, Difference, Evaluation, Explanation, Verification, scored, with_failures
-from ftplan.planners.fail_under import limits_of, unmet_limits
-from ftplan.planners.given_plan import a_plan
-from ftplan.planners.judging import judge_envelope, unknown_objective
-from ftplan.planners.kind import KINDS, kind_of
-from ftplan.planners.plan_inputs import load_inputs, stale_inputs
-from ftplan.planners.scenarios import in_each, mean_of, scenarios_of
+from ftplan.planners.assessments import (
+    Asked,
+    Difference,
+    Evaluation,
+    Explanation,
+    ScenarioScores,
+    Scores,
+    scored,
+    with_failures,
+)
+from ftplan.planners.kind import PlanKind, kind_of
+from ftplan.planners.plan_inputs import a_plan, with_inputs
+from ftplan.planners.scenarios import in_each, limits_of, mean_of, scenarios_of, unmet_limits
 
 
 def plan(
@@ -35,7 +40,7 @@ def plan(
     Parameters
     ----------
     command
-        The command (``allocate-checkpoints``) or the kind of plan (``allocate-checkpoints``).
+        The command, which is the kind of plan too: a name that ``ftplan --help`` lists.
     problem
         The inputs, as ``ftplan.load`` returns them.
     algorithm
@@ -61,96 +66,13 @@ def plan(
             raise FtplanError(f"{name}: {quoted(given)} is not the name of one")
     problem, planner = a_problem(problem), registry.row(command, algorithm)
     kind = kind_of(planner.kind)
-    if kind.row.answers_failure:
+    if kind.answers_failure:
         options["fail"] = fail
-    elif checked(planner.command, {"fail": SELECTORS}, {"fail": fail})["fail"]:
-        raise FtplanError(f"{planner.command} plans for no failure in particular: leave out fail, or use evaluate")
-    asked = kind.options.of(planner.command, options)
+    elif checked(planner.kind, {"fail": SELECTORS}, {"fail": fail})["fail"]:
+        raise FtplanError(f"{planner.kind} plans for no failure in particular: leave out fail, or use evaluate")
+    asked = kind.options.of(planner.kind, options)
     asked.check_algorithm(planner.name, [row.name for row in registry.rows(planner.kind)])
     return kind.make(problem, planner, asked)
-
-
-def verify(
-    plan: Plan | PlanSource,
-    problem: Problem | None = None,
-    *,
-    strict: bool = False,
-    ignore_stale: bool = False,
-    fail: Iterable[str] = (),
-    prove: bool = False,
-    time_limit_s: float = 60.0,
-) -> Verification:
-    """Hold a plan to the rules that it names (*strict*: to all), to its inputs, and to what it states.
-
-    What follows from plan and inputs is recomputed: objective, gap, scale and status, the summary, moves and other
-    changes, derived options. ``not_recomputed`` names what the plan states beside these. A plan made by hand may leave
-    out everything but its kind and body: what it does not state is not judged.
-
-    Codes of violations are those of the kind, ``STALE_INPUT`` for an input whose hash changed, ``UNKNOWN_RULE``,
-    ``STATUS_DIFFERS``, ``OBJECTIVE_DIFFERS``, ``GAP_DIFFERS``, ``SUMMARY_DIFFERS``, ``OPTION_DIFFERS``,
-    ``CHANGES_DIFFER``.
-
-    Parameters
-    ----------
-    plan
-        A plan, the path of one, or its document.
-    problem
-        None loads the inputs that the plan names.
-    strict
-        Hold it to every rule that its kind knows, not only to those that it names.
-    ignore_stale
-        Let inputs have changed since the plan was made.
-    fail
-        Selectors of what fails, besides the failure of *problem* and the plan's own.
-    prove
-        Plan again to judge what cannot be recomputed.
-    time_limit_s
-        With *prove*: seconds for each planner.
-
-    Returns
-    -------
-    Verification
-        ``valid``, and ``violations`` with their codes.
-
-    Raises
-    ------
-    FtplanError
-        If the plan is of a kind that cannot be verified yet, or an input is missing.
-    """
-    plan, problem = _both(plan, problem)
-    given = {"strict": strict, "ignore_stale": ignore_stale, "prove": prove, "time_limit_s": time_limit_s}
-    named = call("verify", fail=fail, **given)["fail"]
-    kind = kind_of(plan.kind, "verify")
-    judges, warnings = kind.judges, problem.warnings
-    if named and not kind.row.answers_failure:
-        what = f"a {plan.kind.replace('-', ' ')}"
-        text = f"{what} keeps its rules or not whatever fails: evaluate scores it under a failure"
-        warnings += (Warn("FAILURE_IGNORED", text),)
-    elif named:
-        plan = with_failures(plan, named)
-    violations = [] if ignore_stale else stale_inputs(plan, problem)
-    violations += judge_envelope(plan, judges.rules)
-    rules: tuple[str, ...] = ()
-    left: tuple[str, ...] = ("infeasible",) if plan.infeasible is not None else ()
-    if plan.plan is None:
-        if plan.objective is not None and plan.objective.name not in judges.objectives:
-            violations.append(unknown_objective(plan.objective, judges.objectives))
-        judged = judges.question(plan, problem)
-    else:
-        # Rules that nobody knows are said above, and no judge knows what to do with them.
-        known = None if plan.rules is None else tuple(rule for rule in plan.rules if rule in judges.rules)
-        judged = judges.answer(replace(plan, rules=known), problem, strict)
-        rules = judged.rules
-    violations += judged.violations
-    left = (*left, *judged.not_recomputed)
-    if plan.objective is not None and plan.objective.bound is not None:
-        left = ("bound", *left)
-    if prove:
-        from ftplan.api.proof import prove as proof
-
-        more, left = proof(plan, problem, kind, left, valid=not violations, time_limit_s=time_limit_s)
-        violations += more
-    return Verification(tuple(dict.fromkeys(violations)), rules, warnings, tuple(dict.fromkeys(left)))
 
 
 def evaluate(
@@ -196,25 +118,25 @@ def evaluate(
         If the plan holds no answer, is of a kind that has no metrics yet, names what the problem does not have, or
         a metric is unknown.
     """
-    plan, problem = _both(plan, problem)
+    plan, problem = with_inputs(plan, problem)
     given = {"load": load, "capacity_per_core": capacity_per_core, "overload": overload}
     asked = call("evaluate", fail=fail, fail_under=fail_under, **given)
     kind = kind_of(plan.kind, "evaluate")
     _require_answer(plan, f"there is nothing to evaluate: the plan's status is {plan.status} ({plan.reason})")
     limits, renamed = limits_of(asked["fail_under"], plan.kind)
-    question = Asked(asked["fail"], load, capacity_per_core, overload)
-    each = in_each(kind, plan, problem, question, scenarios_of(plan, problem, question, kind.row))
-    scores = mean_of(each) if each else kind.score(plan, problem, question)
+    scores, each = _scores(kind, plan, problem, Asked(asked["fail"], load, capacity_per_core, overload))
     metrics = scored(plan.kind, scores.values)
+    warnings = tuple(dict.fromkeys((*problem.warnings, *renamed, *scores.warnings)))
     return Evaluation(
-        plan.kind,
-        metrics,
-        scores.failures,
-        problem.inputs,
-        unmet_limits(metrics, limits),
-        tuple(dict.fromkeys((*problem.warnings, *renamed, *scores.warnings))),
-        tuple(scenario for scenario, _ in each),
+        plan.kind, metrics, scores.failures, problem.inputs, unmet_limits(metrics, limits), warnings, each
     )
+
+
+def _scores(kind: PlanKind, plan: Plan, problem: Problem, asked: Asked) -> tuple[Scores, tuple[ScenarioScores, ...]]:
+    """Return the scores of a plan, with scenarios their means, and those in each scenario."""
+    each = in_each(kind, plan, problem, asked, scenarios_of(plan, problem, asked, kind))
+    scores = mean_of(each) if each else kind.score(plan, problem, asked)
+    return scores, tuple(scenario for scenario, _ in each)
 
 
 def explain(
@@ -244,7 +166,7 @@ def explain(
         If the plan holds no answer or is of a kind that cannot be explained yet, or the selector is of another kind
         or names what the plan does not have.
     """
-    plan, problem = _both(plan, problem)
+    plan, problem = with_inputs(plan, problem)
     asked = call("explain", selector=selector, fail=fail)
     kind = kind_of(plan.kind, "explain")
     _require_answer(plan, f"there is nothing to explain: the plan's status is {plan.status} ({plan.reason})")
@@ -280,14 +202,6 @@ def diff(before: Plan | PlanSource, after: Plan | PlanSource, problem: Problem |
     for plan, which in ((before, "first"), (after, "second")):
         _require_answer(plan, f"the {which} plan holds no answer: its status is {plan.status} ({plan.reason})")
     return kind.diff(before, after, problem)
-
-
-def _both(plan: Plan | PlanSource, problem: Problem | None) -> tuple[Plan, Problem]:
-    """Return a plan and its problem, both checked; without a problem that of the inputs which the plan names."""
-    plan = a_plan(plan)
-    if problem is None and plan.kind in KINDS:
-        return plan, load_inputs(plan)
-    return plan, a_problem(problem)
 
 
 def _require_answer(plan: Plan, otherwise: str) -> None:

@@ -13,11 +13,12 @@ from ftplan.io.loading import Source, load
 from ftplan.io.options.fields import quoted
 from ftplan.io.plan_file import load_plan
 from ftplan.io.validation import FORMATS
+from ftplan.model.kinds import names
 from ftplan.model.plan import FORMAT as PLAN
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Evaluation
-from ftplan.planners.kind import KINDS, kind_of
+from ftplan.planners.kind import kind_of
 from ftplan.reports.document import OtherDocument, PlanDocument
 from ftplan.reports.page import MAX_TASKS, MOST_CELLS, page
 from ftplan.version import __version__
@@ -155,8 +156,8 @@ def _loaded(
 
 
 def _options_of(kind: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-    """Return the defaults of a kind's options and what they mean; nothing for a kind that is only read."""
-    if kind not in KINDS:
+    """Return the defaults of a kind's options and what they mean; nothing for an unknown kind."""
+    if kind not in names():
         return {}, {}
     options = kind_of(kind).options
     defaults = {item.name: list(v) if isinstance(v := item.default, tuple) else v for item in fields(options)}

@@ -22,19 +22,21 @@ def command(metrics: bool, **given: Any) -> None:
 
     check_output(given["output"], given["force"])
     if metrics:
-        from ftplan.model.metric_names import METRICS
+        from ftplan.model.kinds import all_metrics
 
-        document = {"metrics": [asdict(metric) for metric in METRICS]}
+        listed = all_metrics()
+        document = {"metrics": [asdict(metric) for metric in listed]}
         table = Table(
             ("metric", "kind", "better", "unit", "meaning"),
-            [(m.name, m.kind, {"min": "low", "max": "high"}[m.sense], m.unit, m.meaning) for m in METRICS],
+            [(m.name, m.kind, {"min": "low", "max": "high"}[m.sense], m.unit, m.meaning) for m in listed],
         )
     else:
-        from ftplan.planners.registry import ROWS
+        from ftplan.planners.registry import rows
 
-        document = {"algorithms": [row.to_dict() for row in ROWS]}
+        planners = rows()
+        document = {"algorithms": [row.to_dict() for row in planners]}
         table = Table(
             ("algorithm", "command", "default", "guarantee", "source"),
-            [(r.name, r.command, r.default, r.guarantee, r.source) for r in ROWS],
+            [(r.name, r.kind, r.default, r.guarantee, r.source) for r in planners],
         )
     emit_answer(Answer(canonical_json(document), [table]), given)

@@ -11,8 +11,7 @@ from click.core import ParameterSource
 from ftplan.io.loading import load
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.given_plan import a_plan
-from ftplan.planners.plan_inputs import ROLES, load_inputs, load_state, seen_from_here
+from ftplan.planners.plan_inputs import ROLES, a_plan, load_inputs, load_state, seen_from_here
 
 
 def problem_given(given: Mapping[str, Any]) -> Problem:

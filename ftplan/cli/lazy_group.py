@@ -17,7 +17,8 @@ class LazyGroup(click.Group):
     Parameters
     ----------
     table
-        Command, module, what the list of commands says of it, in the order of that list.
+        Command, module, what the list of commands says of it, in the order of that list. A module has one command,
+        ``command``, or makes several by their names, ``command_of``.
     unknown
         What to say of a name that is none, with ``{name}`` and ``{near}`` for the name and the nearest known one.
     """
@@ -34,7 +35,8 @@ class LazyGroup(click.Group):
         """Import and return one command, None where there is none of that name."""
         if cmd_name not in self._table:
             return None
-        command: click.Command = importlib.import_module(self._table[cmd_name][0]).command
+        module = importlib.import_module(self._table[cmd_name][0])
+        command: click.Command = module.command if hasattr(module, "command") else module.command_of(cmd_name)
         return command
 
     def resolve_command(

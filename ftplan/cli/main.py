@@ -23,6 +23,7 @@ from ftplan.cli.environment import apply_configuration, warn_of_unknown_variable
 from ftplan.cli.lazy_group import LazyGroup
 from ftplan.cli.options import SETTINGS
 from ftplan.errors import FtplanError, shortened
+from ftplan.model.kinds import ROWS
 
 #: Command, module, what the list of commands says of it. In the order in which a newcomer needs them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -33,13 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "stats-summary": ("ftplan.cli.stats_summary", "Show what a statistics folder says."),
     "import-topology": ("ftplan.cli.import_topology", "Import a job and its hosts from an engine."),
     "generate": ("ftplan.cli.generate", "Make topologies, clusters, statistics, failures at random."),
-    "allocate-checkpoints": ("ftplan.cli.allocate_checkpoints", "Plan where each key group's checkpoint goes."),
-    "replicate-tasks": ("ftplan.cli.replicate_tasks", "Plan which tasks get an active replica."),
-    "recovery-schedule": ("ftplan.cli.recovery_schedule", "Plan which failed tasks come back first."),
-    "rebalance": ("ftplan.cli.rebalance", "Plan which key groups move where, with short pauses."),
-    "scale-out": ("ftplan.cli.scale_out", "Plan how many tasks operators get, before they are bottlenecks."),
-    "drain-schedule": ("ftplan.cli.drain_schedule", "Plan which nodes restart together, in how few rounds."),
-    "peer-ring": ("ftplan.cli.peer_ring", "Plan tokens and copies on a ring that survives failures."),
+    **{row.name: ("ftplan.cli.planning", row.help) for row in ROWS},
     "checkpoint-interval": ("ftplan.cli.checkpoint_interval", "Find the interval that loses least time."),
     "calibrate": ("ftplan.cli.calibrate", "Fit what a recovery costs to measured recoveries."),
     "what-if": ("ftplan.cli.what_if", "Plan or evaluate under many changed inputs, on all cores."),
@@ -48,10 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("ftplan.cli.verify", "Hold a plan to its rules and to its inputs."),
     "explain": ("ftplan.cli.explain", "Say why a plan decided as it did."),
     "diff": ("ftplan.cli.diff", "Show what changes from one plan to another."),
-    "export-plan": (
-        "ftplan.cli.export_plan",
-        "Write a plan in the words of an engine.",
-    ),
+    "export-plan": ("ftplan.cli.export_plan", "Write a plan in the words of an engine."),
     "report": ("ftplan.cli.report", "Put plans onto one HTML page, for people."),
     "algorithms": ("ftplan.cli.algorithms", "List the planners, or the metrics."),
     "schema": ("ftplan.cli.schema", "Print the JSON Schema of a kind of file."),

@@ -1,4 +1,4 @@
-"""The options that commands share, each written once."""
+"""The options that commands share, each written once, and what a shell completes where one takes a file."""
 
 from __future__ import annotations
 
@@ -6,13 +6,41 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ftplan.cli.completion import name_places
 from ftplan.cli.environment import give_way, name_variables
 from ftplan.model.units import MB
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_FILES, _FOLDERS = re.compile(r"\b(FILE|FOLDER|PLAN|LOG|RECOVERIES|WHAT-IF)\b"), re.compile(r"\bDIR\b")
+
+
+class Place(click.types.StringParamType):
+    """Text that names a file or a folder."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Leave it to the shell."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type=self.kind)]
+
+
+def name_places(command: click.Command) -> None:
+    """Let a shell complete names of files in what stands for one in ``--help``."""
+    for parameter in command.params:
+        if type(parameter.type) is click.types.StringParamType and parameter.metavar:
+            if _FOLDERS.search(parameter.metavar):
+                parameter.type = Place("dir")
+            elif _FILES.search(parameter.metavar):
+                parameter.type = Place("file")
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 

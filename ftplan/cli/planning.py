@@ -1,8 +1,9 @@
-"""What all commands that plan have in common: their options, how they plan, and how they answer."""
+"""The commands that plan, one for each kind of plan: made from what ``kind.py`` of its question says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,56 +11,53 @@ import click
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, emit_answer, say, warn
-from ftplan.model.kinds import KindRow
-from ftplan.planners.kind import kind_of
-from ftplan.planners.registry import rows
+from ftplan.planners.kind import PlanKind, Printed, kind_of
 
 if TYPE_CHECKING:
     from ftplan.model.plan import Plan
 
 
-def command(
-    row: KindRow,
-    *,
-    default: str,
-    changes: str,
-    algorithm_after: str | None = None,
-    picture: str = "the plan",
-) -> Callable[[Callable[..., Any]], click.Command]:
-    """Return a decorator that makes the command of a kind of plan, its options from the kind's dataclass.
-
-    Parameters
-    ----------
-    default
-        What ``--help`` says of the default algorithm.
-    changes
-        What a plan changes, for ``--detailed-exitcode``.
-    algorithm_after
-        The option after which ``--algorithm`` stands; None puts it first.
-    picture
-        What ``--plot`` draws, for ``--help``.
-    """
-    kind = kind_of(row.name)
+def command_of(name: str) -> click.Command:
+    """Return the command of a kind of plan: its options are the fields of the kind's dataclass, and those of all."""
+    kind = kind_of(name)
+    about = kind.command
     algorithm = click.option(
         "--algorithm",
-        type=click.Choice([planner.name for planner in rows(row.name)]),
-        help=f"The planner.  [default: {default}]",
+        type=click.Choice([planner.name for planner in kind.planners]),
+        help=f"The planner.  [default: {about.default}]",
     )
     parts = options.together(
         options.inputs,
-        *((options.failure, options.fail) if row.answers_failure else ()),
-        kind_options.of_kind(kind.options, algorithm, algorithm_after),
-        click.option("--plot", metavar="FILE", help=f"Draw {picture}, as .svg or .png."),
+        *((options.failure, options.fail) if kind.answers_failure else ()),
+        kind_options.of_kind(kind.options, algorithm, about.algorithm_after),
+        click.option("--plot", metavar="FILE", help=f"Draw {about.picture}, as .svg or .png."),
         kind_options.SEARCH,
         options.output,
-        click.option("--detailed-exitcode", is_flag=True, help=f"Exit 3 when the plan {changes}."),
+        click.option("--detailed-exitcode", is_flag=True, help=f"Exit 3 when the plan {about.changes}."),
         options.verbosity,
+        *map(_printing, about.printed),
     )
-    made = options.command(row.command, alternatives=kind.options.alternatives)
-    return lambda function: made(parts(function))
+
+    def run(**given: Any) -> int:
+        given.update((name, True) for name in about.for_picture if given["plot"] is not None)
+        return _answered(kind, _planned(kind, given), given)
+
+    run.__doc__ = about.text
+    return options.command(name, alternatives=kind.options.alternatives)(parts(run))
 
 
-def planned(row: KindRow, given: dict[str, Any]) -> Plan:
+def _printing(printed: Printed) -> Callable[..., Any]:
+    """Return a flag that prints a text which comes with ftplan, and ends."""
+
+    def show(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+        if asked and not ctx.resilient_parsing:
+            click.echo(resolve_name(printed.path).read_text("utf-8"), nl=False)
+            ctx.exit()
+
+    return click.option(printed.flag, is_flag=True, is_eager=True, expose_value=False, callback=show, help=printed.help)
+
+
+def _planned(kind: PlanKind, given: dict[str, Any]) -> Plan:
     """Check the output, load the inputs and plan.
 
     Raises
@@ -75,13 +73,13 @@ def planned(row: KindRow, given: dict[str, Any]) -> Plan:
         from ftplan.reports.plot_file import check_plot
 
         check_plot(given["plot"], given["force"])
-    for name in row.needs:
-        if given[name] is None:
-            raise click.UsageError(f"--{name} is missing: give it, or name it under [inputs] in ftplan.toml")
+    for role in kind.needs:
+        if given[role] is None:
+            raise click.UsageError(f"--{role} is missing: give it, or name it under [inputs] in ftplan.toml")
     problem = problem_given(given)
-    asked = kind_options.asked(kind_of(row.name).options, given)
+    asked = kind_options.asked(kind.options, given)
     with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
-        plan = ftplan.plan(row.command, problem, algorithm=given["algorithm"], **asked)
+        plan = ftplan.plan(kind.name, problem, algorithm=given["algorithm"], **asked)
     if given["algorithm"] is None:
         proven = plan.options.get("then_recover") or plan.algorithm == "exact"
         proof = "" if proven else "; exact proves the optimum"
@@ -90,7 +88,7 @@ def planned(row: KindRow, given: dict[str, Any]) -> Plan:
     return plan
 
 
-def answered(row: KindRow, plan: Plan, given: dict[str, Any]) -> int:
+def _answered(kind: PlanKind, plan: Plan, given: dict[str, Any]) -> int:
     """Write a plan and return the exit code: 1 without an answer, 3 if asked for and it changes anything, else 0."""
     from ftplan.planners.views import view
 
@@ -106,4 +104,4 @@ def answered(row: KindRow, plan: Plan, given: dict[str, Any]) -> int:
         return 1
     if "upkeep" in plan.summary:
         say(str(plan.reason), quiet=given["quiet"])
-    return 3 if given["detailed_exitcode"] and kind_of(row.name).changes(plan) else 0
+    return 3 if given["detailed_exitcode"] and kind.changes(plan) else 0

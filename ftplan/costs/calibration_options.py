@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ftplan.io.options.fields import MOST, Check, Options, number, one_of, option, optional, texts, whole
+from ftplan.io.options.fields import (
+    MOST,
+    Check,
+    Options,
+    number,
+    one_of,
+    option,
+    optional,
+    seconds,
+    speed,
+    texts,
+    whole,
+)
 from ftplan.model import ranges
 
 #: What files may be.
@@ -40,30 +52,14 @@ class CalibrationOptions(Options):
         f"What a column is called where that is not clear; roles are {', '.join(ROLES)}; repeatable.",
         metavar="ROLE=COLUMN",
     )
-    interval_s: float | None = option(
-        None,
-        _within(ranges.INTERVAL_S),
-        "Between checkpoints, where a file does not say.",
-        metavar="TIME",
-        unit="time",
+    interval_s: float | None = seconds(
+        None, _within(ranges.INTERVAL_S), "Between checkpoints, where a file does not say."
     )
-    detection_s: float | None = option(
-        None,
-        _within(ranges.SECONDS),
-        "Known: until a failure is noticed, such as Flink's heartbeat.timeout.",
-        metavar="TIME",
-        unit="time",
+    detection_s: float | None = seconds(
+        None, _within(ranges.SECONDS), "Known: until a failure is noticed, such as Flink's heartbeat.timeout."
     )
-    restart_s: float | None = option(
-        None, _within(ranges.SECONDS), "Known: start of the tasks, without their state.", metavar="TIME", unit="time"
-    )
-    bandwidth: float | None = option(
-        None,
-        _within(ranges.BANDWIDTH_MB_S),
-        "Known: what a restore gets, MiB/s or 500MB.",
-        metavar="SPEED",
-        unit="speed",
-    )
+    restart_s: float | None = seconds(None, _within(ranges.SECONDS), "Known: start of the tasks, without their state.")
+    bandwidth: float | None = speed(None, _within(ranges.BANDWIDTH_MB_S), "Known: what a restore gets, MiB/s or 500MB.")
     replay_share: float | None = option(
         None,
         optional(number(0.0, 2.0)),

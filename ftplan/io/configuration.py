@@ -17,7 +17,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
-from ftplan.model.kinds import ROWS
+from ftplan.model import kinds
 
 #: The format that a file states, in JSON anywhere, in YAML at the beginning of a line.
 _IN_JSON = re.compile(rb'"format"\s*:\s*"(ftplan/[^"]*)"')
@@ -62,11 +62,11 @@ def _outermost(data: bytes, found: str) -> str | None:
 FILE_NAME = "ftplan.toml"
 INPUTS = ("topology", "cluster", "stats", "failure")
 
-#: Options whose values are paths, relative to the folder of the file: inputs, plans as inputs of plans, and others.
+#: Options of several commands whose values are paths, relative to the folder of the file.
 PATH_OPTIONS = frozenset(
     (
         *INPUTS,
-        *(option for row in ROWS for option in (*dict(row.plans), *row.files, *row.tables)),
+        *("replicas", "checkpoints", "costs", "rules"),
         *("output", "plan", "against", "logs", "failure_log", "zone_map", "cluster_output"),
     )
 )
@@ -129,13 +129,21 @@ def read_configuration(
             raise FtplanError(f"{name}: [inputs] {key}: expected a path in quotes")
     read = {
         command: {
-            key: _relative(value, path) if key in PATH_OPTIONS else value
+            key: _relative(value, path) if key in paths_of(command) else value
             for key, value in _checked(tables[command], command, names, name).items()
         }
         for command, names in options.items()
         if command in tables
     }
     return Configuration(path, {key: _relative(value, path) for key, value in inputs.items()}, read)
+
+
+def paths_of(command: str) -> frozenset[str]:
+    """Return the options of a command whose values are paths: a question names those that are its own."""
+    if command not in kinds.names():
+        return PATH_OPTIONS
+    kind = kinds.question(command)
+    return PATH_OPTIONS.union(dict(kind.plans), kind.files, kind.tables)
 
 
 def _parsed(path: Path, name: str) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from ftplan.io.documents import Source, read_document, refuse_not_finite
 from ftplan.io.failure_file import SELECTOR_PATTERN, selector_of
 from ftplan.io.fields import FileModel, Finite, Id, Probability, Sense, Version
-from ftplan.io.plan_file import InputFileModel, WarnModel
+from ftplan.io.plan_file import InputFileModel, Kind, WarnModel
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.kinds import Kind
 from ftplan.model.names import Selector
 from ftplan.model.plan import InputFile
 

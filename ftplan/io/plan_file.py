@@ -1,28 +1,39 @@
-"""Plan documents: those that ftplan wrote, and those made by hand.
-
-What ``plan`` holds is in ``body.py`` of each question, whose ``BODY`` is a model.
-"""
+"""Plan documents, written by ftplan or by hand; ``body.py`` of a question says what its plans hold."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticKnownError
 
 from ftplan.errors import FtplanError
 from ftplan.io.documents import Source, read_document, refuse_not_finite
 from ftplan.io.fields import FileModel, ObjectiveModel, Version
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.kinds import FORMER, Kind, row
+from ftplan.model import kinds
+from ftplan.model.kinds import FORMER
 from ftplan.model.plan import FORMAT, Infeasible, InputFile, Objective, Plan, Status, Warn
+
+
+def _known(value: Any) -> str:
+    """Return the name of a kind; looked up when a file is read, as a field of type Literal could not."""
+    if isinstance(value, str) and value in kinds.names():
+        return value
+    *quoted, last = map(repr, kinds.in_files())
+    raise PydanticKnownError("literal_error", {"expected": f"{', '.join(quoted)} or {last}"})
+
+
+#: A kind of plan, as files name it.
+Kind = Annotated[str, PlainValidator(_known), WithJsonSchema({"enum": list(kinds.in_files()), "type": "string"})]
 
 
 def body_of(kind: str) -> type[FileModel] | None:
     """Import and return the model of a kind's body, None for a kind that is not checked beyond the envelope."""
-    name = f"{row(kind).folder}.body"
+    name = f"{kinds.row(kind).folder}.body"
     if find_spec(name) is None:
         return None
     model: type[FileModel] = importlib.import_module(name).BODY

@@ -9,9 +9,8 @@ from pydantic import Field
 
 from ftplan.io.documents import Source, read_document, refuse_not_finite
 from ftplan.io.fields import FileModel, Finite, Rows, Sense, Version
-from ftplan.io.plan_file import WarnModel
+from ftplan.io.plan_file import Kind, WarnModel
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.kinds import Kind
 from ftplan.model.plan import InputFile
 
 FORMAT = "ftplan/what-if-result"

@@ -1,137 +1,92 @@
-"""The kinds of plan there are, as plain rows. Importing this loads nothing else."""
+"""The kinds of plan there are: one row for each question, whose name its command, its plans and its folder have.
+
+The table stands on the lowest floor, and names no code: ``io`` checks the kind of a plan file and its body, pages and
+exports look up its main table, the command line lists its commands, and none of them may import ``planners``. What else
+is known of a question stands in its folder, in ``kind.py``, and is imported by its name when it is asked for. Importing
+this loads nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
-
-Kind = Literal[
-    "allocate-checkpoints",
-    "replicate-tasks",
-    "recovery-schedule",
-    "rebalance",
-    "peer-ring",
-    "scale-out",
-    "drain-schedule",
-]
-#: What the field ``kind`` of a plan file may say.
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-#: What kinds were called before they had their command's name.
-FORMER: Mapping[str, Kind] = {"checkpoint-allocation": "allocate-checkpoints", "task-replication": "replicate-tasks"}
+from pkgutil import resolve_name
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """A kind of plan: the question that it answers, as data.
+    """A kind of plan, and the question that it answers.
 
     Attributes
     ----------
-    table
-        The list of records in a plan's body that ``to_frame`` shows.
-    needs
-        Roles of the inputs without which there is no plan.
-    plans
-        Options that take another plan, each with the kind of it; they are roles of inputs too.
-    files
-        Options that take a file of another format; likewise.
-    tables
-        Options that take a table, in Parquet or CSV; likewise.
-    answers_failure
-        Whether ``fail`` and a failure file are part of the question. Other plans are only scored under failures.
-    fail_replaces_scenarios
-        Whether a plan for what ``fail`` names is scored under that, not in the scenarios of its failure file.
+    help
+        What the list of commands says of it.
+    in_files, in_lists
+        Its place where files name all kinds, and where planners and metrics are listed: as these were published. A
+        kind without a place comes last, as the rows stand.
     """
 
-    name: Kind
-    command: str
-    table: str
-    needs: tuple[str, ...] = ("topology",)
-    plans: tuple[tuple[str, str], ...] = ()
-    files: tuple[str, ...] = ()
-    tables: tuple[str, ...] = ()
-    answers_failure: bool = False
-    fail_replaces_scenarios: bool = False
+    name: str
+    help: str
+    in_files: int = 1000
+    in_lists: int = 1000
 
     @property
     def folder(self) -> str:
         """The package of the question."""
-        return f"ftplan.planners.{self.command.replace('-', '_')}"
+        return f"ftplan.planners.{self.name.replace('-', '_')}"
+
+    @property
+    def table(self) -> str:
+        """The list of records in a plan's body that ``to_frame`` shows."""
+        table: str = question(self.name).table
+        return table
 
 
-ALLOCATE_CHECKPOINTS = KindRow(
-    "allocate-checkpoints",
-    "allocate-checkpoints",
-    "assignments",
-    needs=("topology", "cluster", "stats"),
-    plans=(("current", "allocate-checkpoints"),),
-    files=("costs",),
-)
-REPLICATE_TASKS = KindRow(
-    "replicate-tasks",
-    "replicate-tasks",
-    "replicas",
-    plans=(("current", "replicate-tasks"),),
-    files=("costs",),
-    answers_failure=True,
-    fail_replaces_scenarios=True,
-)
-RECOVERY_SCHEDULE = KindRow(
-    "recovery-schedule",
-    "recovery-schedule",
-    "steps",
-    plans=(("replicas", "replicate-tasks"), ("checkpoints", "allocate-checkpoints")),
-    files=("costs",),
-    answers_failure=True,
-)
-DRAIN_SCHEDULE = KindRow(
-    "drain-schedule",
-    "drain-schedule",
-    "rounds",
-    needs=("topology", "cluster"),
-    plans=(("replicas", "replicate-tasks"), ("checkpoints", "allocate-checkpoints")),
-    files=("costs",),
-)
-REBALANCE = KindRow(
-    "rebalance",
-    "rebalance",
-    "moves",
-    needs=("topology", "cluster", "stats"),
-    plans=(("checkpoints", "allocate-checkpoints"),),
-    files=("costs",),
-)
-
-SCALE_OUT = KindRow(
-    "scale-out",
-    "scale-out",
-    "operators",
-    needs=("topology", "stats"),
-    plans=(("checkpoints", "allocate-checkpoints"),),
-    files=("costs", "rules"),
-    tables=("key_log",),
-)
-
-PEER_RING = KindRow(
-    "peer-ring",
-    "peer-ring",
-    "ring",
-    needs=("topology", "cluster"),
-    plans=(("current", "peer-ring"),),
-    files=("costs",),
-    answers_failure=True,
-)
-
+#: In the order in which ``ftplan --help`` lists the commands.
 ROWS: tuple[KindRow, ...] = (
-    ALLOCATE_CHECKPOINTS,
-    REPLICATE_TASKS,
-    RECOVERY_SCHEDULE,
-    DRAIN_SCHEDULE,
-    REBALANCE,
-    SCALE_OUT,
-    PEER_RING,
+    KindRow("allocate-checkpoints", "Plan where each key group's checkpoint goes.", 1, 1),
+    KindRow("replicate-tasks", "Plan which tasks get an active replica.", 2, 3),
+    KindRow("recovery-schedule", "Plan which failed tasks come back first.", 3, 2),
+    KindRow("rebalance", "Plan which key groups move where, with short pauses.", 4, 5),
+    KindRow("scale-out", "Plan how many tasks operators get, before they are bottlenecks.", 6, 6),
+    KindRow("drain-schedule", "Plan which nodes restart together, in how few rounds.", 7, 4),
+    KindRow("peer-ring", "Plan tokens and copies on a ring that survives failures.", 5, 7),
 )
+#: The rows that others name: a question whose plans another one takes, or that is simulated or exported.
+ALLOCATE_CHECKPOINTS, REPLICATE_TASKS, RECOVERY_SCHEDULE, REBALANCE, SCALE_OUT, DRAIN_SCHEDULE, PEER_RING = ROWS
+
+#: What kinds were called before they had their command's name.
+FORMER: Mapping[str, str] = {"checkpoint-allocation": ROWS[0].name, "task-replication": ROWS[1].name}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric that ``evaluate`` reports; ``kind`` is filled in by the kind that lists it.
+
+    ``sense`` says which way is better; ``--fail-under NAME=VALUE`` fails on the worse side of VALUE.
+    """
+
+    name: str
+    sense: Literal["min", "max"]
+    unit: str
+    meaning: str
+    kind: str = ""
+
+
+def in_files() -> tuple[str, ...]:
+    """Return what the field ``kind`` of a plan file may say."""
+    return tuple(item.name for item in sorted(ROWS, key=lambda item: item.in_files))
+
+
+#: The same, of all kinds that ftplan comes with.
+KINDS = in_files()
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all kinds, sorted."""
+    return tuple(sorted(item.name for item in ROWS))
 
 
 def row(kind: str) -> KindRow:
@@ -144,3 +99,26 @@ def row(kind: str) -> KindRow:
     """
     by_name: dict[str, KindRow] = {item.name: item for item in ROWS}
     return by_name[kind]
+
+
+def question(kind: str) -> Any:
+    """Import and return what a question's folder says of it: ``KIND`` of its ``kind.py``.
+
+    Raises
+    ------
+    KeyError
+        If there is no such kind.
+    """
+    return resolve_name(f"{row(kind).folder}.kind:KIND")
+
+
+def metrics_of(kind: str) -> tuple[Metric, ...]:
+    """Return the metrics of a kind of plan, in the order in which ``evaluate`` shows them; none of an unknown kind."""
+    metrics: tuple[Metric, ...] = question(kind).metrics if kind in names() else ()
+    return metrics
+
+
+def all_metrics() -> tuple[Metric, ...]:
+    """Return the metrics of all kinds, in the order of lists."""
+    listed = sorted(ROWS, key=lambda item: item.in_lists)
+    return tuple(metric for item in listed for metric in metrics_of(item.name))

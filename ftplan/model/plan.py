@@ -172,7 +172,7 @@ class Plan:
     Attributes
     ----------
     kind
-        Which question it answers, for instance ``allocate-checkpoints``.
+        Which question it answers: a name of :mod:`ftplan.model.kinds`.
     plan
         What the kind prescribes; None without an answer.
     algorithm

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.model.metric_names import metrics_of
+from ftplan.model.kinds import metrics_of
+from ftplan.model.names import Selector
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
 from ftplan.model.violation import Violation
 from ftplan.version import __version__
@@ -170,6 +171,24 @@ class Explanation:
         """Return the explanation as JSON text."""
         document = {"selector": self.selector, "title": self.title, "rows": self.rows, "notes": self.notes}
         return canonical_json({**document, "candidates": self.candidates} if self.candidate_columns else document)
+
+
+#: How selectors of a kind go on; others with an ID.
+_FORMS = {"task": "OPERATOR/INDEX", "query": "OPERATOR/INDEX", "key-group": "OPERATOR/NUMBER"}
+
+
+def explained(what: Selector, plan: str, parts: Mapping[str, Callable[[], Explanation]]) -> Explanation:
+    """Return the explanation of a selector, by its kind; *plan* is what messages call the plan.
+
+    Raises
+    ------
+    FtplanError
+        If selectors of this kind are not explained.
+    """
+    if what.kind in parts:
+        return parts[what.kind]()
+    *others, last = (f"{kind}:{_FORMS.get(kind, 'ID')}" for kind in parts)
+    raise FtplanError(f"{what}: {plan} explains {', '.join(others)} and {last}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Replica:
 def replicas(
     given: Any, graph: TaskGraph, cluster: Cluster | None, option: str = "replicas", anywhere: bool = False
 ) -> tuple[tuple[Replica, ...], InputFile | None]:
-    """Return the active replicas of a replicate-tasks plan, else those of the cluster's placement, by task.
+    """Return the active replicas of a task replication, else those of the cluster's placement, by task.
 
     A scale-out adds its prepared backups to those of the placement. *option* is what took the plan: messages name it,
     and the input has its role. *anywhere*: the nodes of a plan do not matter, and there may be no cluster that knows

@@ -199,6 +199,27 @@ def judge_objective(
     return broken
 
 
+def judge_stated(
+    plan: Plan, names: Iterable[str], true: Callable[[Objective], Recomputed], with_status: bool = True
+) -> list[Violation]:
+    """Hold the objective that a plan states, one of *names*, to what the plan is worth in it; see above for codes.
+
+    Without *with_status* the status of the plan speaks of more than the objective.
+    """
+    stated, known = plan.objective, tuple(names)
+    if stated is None or stated.value is None:
+        return []
+    if stated.name not in known:
+        return [unknown_objective(stated, known)]
+    return judge_objective(stated, true(stated), plan.status if with_status else None)
+
+
+def judge_unanswered(plan: Plan, summary: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> Judged:
+    """Hold a plan without an answer to what follows of its question: figures of the summary, and options."""
+    broken, left = judge_summary(plan, summary)
+    return Judged([*broken, *judge_options(plan, options or {})], (), left)
+
+
 def _gap(stated: Objective, true: Recomputed, of: str) -> Iterator[Violation]:
     """Scale and gap follow from value and bound."""
     if stated.bound is None:

@@ -1,4 +1,4 @@
-"""The inputs that a plan was made from: where it names them, and whether they are still what they were."""
+"""A plan that a call was given, and the inputs that it was made from: where they are, and whether they are the same."""
 
 from __future__ import annotations
 
@@ -6,22 +6,43 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ftplan.errors import FtplanError
 from ftplan.io.documents import sha256_of_bytes, sha256_of_file
 from ftplan.io.loading import Source, load
-from ftplan.io.options.fields import PlanSource
+from ftplan.io.options.fields import PlanSource, quoted
+from ftplan.io.options.parameters import SOURCE, a_problem
 from ftplan.model import kinds
 from ftplan.model.plan import InputFile, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import Violation
-from ftplan.planners.given_plan import a_plan
-from ftplan.planners.kind import KINDS, kind_of
+from ftplan.planners.kind import kind_of
 
 ROLES = ("topology", "cluster", "stats", "failure")
-#: Roles of inputs that are tables, whose bytes count.
-TABLES = frozenset(name for kind in kinds.ROWS for name in kind.tables)
+
+
+def a_plan(given: Plan | PlanSource) -> Plan:
+    """Return a plan that was given as one, as a path or as a document, with options that can be understood.
+
+    Raises
+    ------
+    FtplanError
+        If it is anything else, cannot be read, or records an option that is wrong.
+    """
+    if isinstance(given, (str, os.PathLike, Mapping)):
+        from ftplan.io.plan_file import load_plan
+
+        given = load_plan(SOURCE.take(given) if given != "" else _refused(given)).value
+    if not isinstance(given, Plan):
+        _refused(given)
+    if given.kind in kinds.names():
+        kind_of(given.kind).options.of_plan(given)
+    return given
+
+
+def _refused(given: object) -> NoReturn:
+    raise FtplanError(f"plan: {quoted(given)} is not a plan, the path of one, or its document")
 
 
 def load_inputs(
@@ -63,6 +84,14 @@ def load_inputs(
     )
 
 
+def with_inputs(plan: Plan | PlanSource, problem: Problem | None) -> tuple[Plan, Problem]:
+    """Return a plan and its problem, both checked; without a problem that of the inputs which the plan names."""
+    plan = a_plan(plan)
+    if problem is None and plan.kind in kinds.names():
+        return plan, load_inputs(plan)
+    return plan, a_problem(problem)
+
+
 def sources_of(
     plan: Plan,
     *,
@@ -77,7 +106,7 @@ def sources_of(
     FtplanError
         If a file that the plan names is not there, or an input that is needed is named nowhere.
     """
-    row = kind_of(plan.kind).row if plan.kind in KINDS else None
+    kind = kind_of(plan.kind) if plan.kind in kinds.names() else None
     named = _paths(plan)
     sources: dict[str, Any] = {}
     for role in ROLES:
@@ -86,10 +115,10 @@ def sources_of(
             source = named[role]
             if not os.path.exists(named[role]):
                 raise FtplanError(f"{name}: its input {source} ({role}) is not there any more: give --{role}")
-        elif source is None and not (row is not None and row.answers_failure and plan.inputs):
+        elif source is None and not (kind is not None and kind.answers_failure and plan.inputs):
             source = (defaults or {}).get(role)  # a plan that answers a failure was made without what it does not name
         sources[role] = source
-    needed = ("topology", "cluster") if row is None or "cluster" in row.needs else ("topology",)
+    needed = ("topology", "cluster") if kind is None or "cluster" in kind.needs else ("topology",)
     for role in needed:
         if sources[role] is None:
             raise FtplanError(f"{name}: names no {role} file, and --{role} is missing")
@@ -167,7 +196,7 @@ def stale_inputs(plan: Plan, problem: Problem) -> list[Violation]:
     now = {item.role: item for item in problem.inputs}
     for item in plan.inputs:
         if item.role not in ROLES and item.role not in now:
-            file = _other_file(item)
+            file = _other_file(item, plan.kind)
             if file is not None:
                 now[item.role] = file
     return [
@@ -187,14 +216,14 @@ def _paths(plan: Plan) -> dict[str, str]:
     return {item.role: item.path for item in plan.inputs if item.path is not None and item.path != "-"}
 
 
-def _other_file(item: InputFile) -> InputFile | None:
-    """Return the fingerprint of a plan or costs that a plan was made from, None where it is not there any more."""
+def _other_file(item: InputFile, kind: str) -> InputFile | None:
+    """Return the fingerprint of a plan, costs or table that a plan of a kind was made from, None where it is gone."""
     from ftplan.io.documents import read_bytes, read_document
 
     if item.path is None or not os.path.exists(item.path):
         return None
     try:
-        if item.role in TABLES:
+        if kind in kinds.names() and item.role in kind_of(kind).tables:  # of a table the bytes count
             return replace(item, sha256=sha256_of_bytes(read_bytes(item.path, item.role)))
         return replace(item, sha256=read_document(item.path, item.role).sha256)
     except FtplanError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ftplan.model.metric_names import metrics_of
+from ftplan.model.kinds import metrics_of
 from ftplan.model.plan import InputFile, Warn
 from ftplan.reports.charts import Bar, bars
 from ftplan.reports.document import OtherDocument, PagePart, Section, fingerprints, measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from ftplan.model.metric_names import metrics_of
+from ftplan.model.kinds import metrics_of
 from ftplan.model.plan import Objective, Plan
 from ftplan.reports.charts import Bar, bars
 from ftplan.reports.drawing import Figure, figure

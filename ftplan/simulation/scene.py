@@ -9,7 +9,7 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import sha256_of_bytes
 from ftplan.io.plan_file import load_plan
 from ftplan.model.plan import InputFile, Plan
-from ftplan.planners.given_plan import a_plan
+from ftplan.planners.plan_inputs import a_plan
 
 #: Cells of time that an answer tells of at most where nobody asks for more, and how long they may be, in seconds.
 CELLS, ROUND_S = 120, (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)

@@ -13,7 +13,7 @@ from ftplan.io.what_if_file import BASE
 from ftplan.model.plan import Plan, Warn, canonical_number
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Evaluation
-from ftplan.planners.comparisons import PARTS, without_comparisons
+from ftplan.planners.making import PARTS, without_comparisons
 from ftplan.what_if.axes import AxisPoint, CaseAxis, RowColumn
 from ftplan.what_if.delta import Delta
 from ftplan.what_if.edits import edited

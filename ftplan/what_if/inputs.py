@@ -19,7 +19,7 @@ from ftplan.io.topology_file import load_topology
 from ftplan.io.validation import Loaded
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem, StatsTables
-from ftplan.planners.given_plan import a_plan
+from ftplan.planners.plan_inputs import a_plan
 from ftplan.what_if.delta import Input
 
 #: Checked inputs, and problems, that are kept for further cases.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.what_if_file import MeasureModel
-from ftplan.model.metric_names import metrics_of
+from ftplan.model.kinds import metrics_of
 from ftplan.model.plan import Plan, canonical_number
 from ftplan.planners.assessments import Evaluation
 

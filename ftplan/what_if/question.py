@@ -13,12 +13,13 @@ from ftplan.io.options.fields import Check, checked
 from ftplan.io.options.parameters import CALLS
 from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_file import RunModel
+from ftplan.model.kinds import names
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.assessments import Evaluation
-from ftplan.planners.given_plan import a_plan
-from ftplan.planners.kind import KINDS, kind_of
+from ftplan.planners.kind import kind_of
+from ftplan.planners.plan_inputs import a_plan
 from ftplan.what_if.inputs import Reader
 
 EVALUATE = "evaluate"
@@ -60,9 +61,13 @@ class CaseQuestion:
             If one is unknown or wrong, or a file cannot be read.
         """
         checks = _checks(self.command, self.kind)
-        row = None if self.evaluates else kind_of(self.kind).row
-        roles = {} if row is None else {**dict.fromkeys(dict(row.plans), "plan"), **{name: name for name in row.files}}
-        tables = () if row is None else row.tables
+        asked = None if self.evaluates else kind_of(self.kind)
+        roles = (
+            {}
+            if asked is None
+            else {**dict.fromkeys(dict(asked.plans), "plan"), **{name: name for name in asked.files}}
+        )
+        tables = () if asked is None else asked.tables
         options: dict[str, Any] = {}
         for spelled, value in given.items():
             name = spelled.replace("-", "_")
@@ -112,17 +117,17 @@ def question_of(run: RunModel, reader: Reader) -> CaseQuestion:
         document = reader.read("plan", run.plan)
         assert isinstance(document, Document)
         made = a_plan(load_plan(document).value)
-        row = kind_of(made.kind, EVALUATE).row
-        question = CaseQuestion(EVALUATE, made.kind, row.answers_failure, plan=document, fail=fail)
+        kind = kind_of(made.kind, EVALUATE)
+        question = CaseQuestion(EVALUATE, made.kind, kind.answers_failure, plan=document, fail=fail)
     else:
-        row = kind_of(_planned_kind(run.command)).row
+        kind = kind_of(_require_kind(run.command))
         if run.plan is not None:
             raise FtplanError(f"run.plan: {run.command} makes a plan: leave it out, or write 'command: evaluate'")
         try:
-            registry.row(row.name, run.algorithm)
+            registry.row(kind.name, run.algorithm)
         except FtplanError as error:
             raise FtplanError(f"run.algorithm: {str(error).removeprefix('--algorithm: ')}") from None
-        question = CaseQuestion(row.command, row.name, row.answers_failure, algorithm=run.algorithm, fail=fail)
+        question = CaseQuestion(kind.name, kind.name, kind.answers_failure, algorithm=run.algorithm, fail=fail)
     try:
         options = question.taken(run.options, reader)
     except FtplanError as error:
@@ -130,14 +135,13 @@ def question_of(run: RunModel, reader: Reader) -> CaseQuestion:
     return CaseQuestion(**{**vars(question), "options": options})
 
 
-def _planned_kind(command: str) -> str:
-    """Return the kind of plan that a command, or the kind's own name, makes."""
-    by_name = {name: kind for kind in KINDS for name in (kind, kind_of(kind).row.command)}
-    if command in by_name:
-        return by_name[command]
-    commands = sorted({kind_of(kind).row.command for kind in KINDS})
-    near = suggestion(command, [*by_name, EVALUATE])
-    raise FtplanError(f"run.command: unknown command {command!r}{near}: one of {', '.join([*commands, EVALUATE])}")
+def _require_kind(command: str) -> str:
+    """Return the name of a command that plans, if there is one of this name."""
+    commands = [*names(), EVALUATE]
+    if command not in names():
+        near = suggestion(command, commands)
+        raise FtplanError(f"run.command: unknown command {command!r}{near}: one of {', '.join(commands)}")
+    return command
 
 
 def _checks(command: str, kind: str) -> dict[str, Check]:

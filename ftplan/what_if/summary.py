@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ftplan.errors import FtplanError, suggestion
-from ftplan.planners.fail_under import Limit, limit_of
+from ftplan.planners.scenarios import Limit, limit_of
 
 if TYPE_CHECKING:
     from ftplan.what_if.axes import RowColumn

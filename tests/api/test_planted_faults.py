@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.api.plans import verify
+from ftplan.api.verification import verify
 from ftplan.errors import FtplanError
 from ftplan.planners.recovery_schedule.algorithms.repair import objectives
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import RepairBound

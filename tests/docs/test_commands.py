@@ -12,7 +12,7 @@ from docs.generate.metrics import metrics
 from docs.generate.option_rows import row
 from ftplan.cli.main import COMMANDS, cli
 from ftplan.cli.simulate import SUBCOMMANDS
-from ftplan.planners.registry import ROWS
+from ftplan.planners.registry import rows
 from tests.docs.blocks import ROOT, pages
 
 #: Options on pages that are those of other programs.
@@ -91,8 +91,8 @@ def test_what_an_option_takes_is_told_in_words() -> None:
 
 
 def test_planners_and_metrics_are_told() -> None:
-    for planner in ROWS:
-        assert f"| `{planner.name}`" in algorithms(planner.command)
+    for planner in rows():
+        assert f"| `{planner.name}`" in algorithms(planner.kind)
         assert metrics(planner.kind)
 
 

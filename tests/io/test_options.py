@@ -22,14 +22,13 @@ from ftplan.io.configuration import find_configuration
 from ftplan.io.options.fields import flag
 from ftplan.io.options.parameters import CALLS
 from ftplan.model import kinds
-from ftplan.planners.kind import KINDS, kind_of
-from ftplan.planners.registry import rows
+from ftplan.planners.kind import kind_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "tests" / "data" / "small"
 FIGURE_2 = ROOT / "examples" / "figure-2"
 
-COMMANDS = {row.kind: row.command for row in rows()}
+KINDS = kinds.names()
 #: The value of each option of each kind that is not given.
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     kind: {field.name: field.default for field in fields(kind_of(kind).options)} for kind in KINDS
@@ -152,7 +151,7 @@ def test_wrong_options_of_plans(kind: str, name: str, small: ftplan.Problem) -> 
         if kind == "allocate-checkpoints" and name == "fail":
             continue
         with pytest.raises(ftplan.FtplanError) as error:
-            ftplan.plan(COMMANDS[kind], small, **{name: value})
+            ftplan.plan(kind, small, **{name: value})
         held(error, name)
 
 
@@ -200,7 +199,7 @@ def test_an_option_is_one_field(kind: str) -> None:
 
 
 def _command(kind: str) -> click.Command:
-    command = cli.get_command(click.Context(cli), COMMANDS[kind])
+    command = cli.get_command(click.Context(cli), kind)
     assert command is not None
     return command
 
@@ -222,9 +221,9 @@ def test_the_command_line_gives_what_is_right(
         "topology.yaml",
         "-c",
         "cluster.yaml",
-        *(["-s", "stats"] if "stats" in kinds.row(kind).needs else []),
+        *(["-s", "stats"] if "stats" in kind_of(kind).needs else []),
     ]
-    assert run([COMMANDS[kind], *files]) == 2
+    assert run([kind, *files]) == 2
     assert "caught" in capsys.readouterr().err
     assert set(given) == set(DEFAULTS[kind])
     assert asdict(kind_of(kind).options.of("x", given)) == DEFAULTS[kind]
@@ -258,7 +257,7 @@ def test_plans_record_every_option_and_verify_reads_it_back(
         "peer-ring": {"replication": 2, "remove": ["n6"], "capacity_per_core": 3.0, "target_load": 1.5, "grace_s": 1.0},
     }
     given = {**asked_for[kind], "seed": 3, "time_limit_s": 9.0}
-    problem = small if "stats" in kinds.row(kind).needs or kind == "peer-ring" else figure_2
+    problem = small if "stats" in kind_of(kind).needs or kind == "peer-ring" else figure_2
     plan = ftplan.plan(kind, problem, **given)
     options = kind_of(kind).options
     facts = {
@@ -276,10 +275,10 @@ def test_plans_record_every_option_and_verify_reads_it_back(
 def test_the_configuration_file_takes_every_option(kind: str, tmp_path: Path) -> None:
     options = kind_of(kind).options
     names = [parameter_of(name, item).replace("_", "-") for name, item in options.options().items()]
-    (tmp_path / "ftplan.toml").write_text(f"[{COMMANDS[kind]}]\n" + "".join(f'{name} = "x"\n' for name in names))
-    found = find_configuration({COMMANDS[kind]: names_in_configuration(_command(kind))}, folder=tmp_path)
+    (tmp_path / "ftplan.toml").write_text(f"[{kind}]\n" + "".join(f'{name} = "x"\n' for name in names))
+    found = find_configuration({kind: names_in_configuration(_command(kind))}, folder=tmp_path)
     assert found is not None
-    assert len(found.commands[COMMANDS[kind]]) == len(names)
+    assert len(found.commands[kind]) == len(names)
 
 
 @pytest.mark.parametrize("wrong", [5, None, object(), "", b"plan.json", ["x"]])

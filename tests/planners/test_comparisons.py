@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ftplan
-from ftplan.planners.comparisons import without_comparisons
+from ftplan.planners.making import without_comparisons
 
 STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
 #: What a summary says of other plans, by command.

@@ -83,7 +83,7 @@ def test_a_bound_that_nobody_proves(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         tried.append(algorithm)
         return stating(value + 0.3)
 
-    monkeypatch.setattr("ftplan.api.plans.plan", planned)
+    monkeypatch.setattr("ftplan.api.verification.planned", planned)
     assert codes(replace(stating(value + 0.25), algorithm="greedy"), problem, **SHORT) == ["BOUND_NOT_PROVEN"]
     assert tried == ["greedy", "exact"]
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ftplan.api.doctor.machine import Folder, folder, machine, python, temporary
-from ftplan.api.doctor.packages import Package, installed, remedy
+from ftplan.api.doctor.machine import Folder, Package, folder, installed, machine, python, remedy, temporary
 from ftplan.api.doctor.settings import Settings
 from ftplan.api.doctor.trials import TRIALS, Outcome, Trial, carried_out, lacking
 from ftplan.processes import cores

@@ -64,6 +64,21 @@ def option(default: Any, check: Check, help: str, **shown: Any) -> Any:
     return field(default=default, metadata={"option": Option(check, help, **shown)})
 
 
+def seconds(default: Any, check: Check, help: str, **shown: Any) -> Any:
+    """Return an option that is a time, which the command line reads with a unit."""
+    return option(default, check, help, metavar="TIME", unit="time", **shown)
+
+
+def size(default: Any, check: Check, help: str, **shown: Any) -> Any:
+    """Return an option that is a number of bytes; likewise."""
+    return option(default, check, help, metavar="SIZE", unit="size", **shown)
+
+
+def speed(default: Any, check: Check, help: str, **shown: Any) -> Any:
+    """Return an option that is a speed of transfer; likewise."""
+    return option(default, check, help, metavar="SPEED", unit="speed", **shown)
+
+
 def quoted(value: Any) -> str:
     """Return a value as a message quotes it, in at most 80 characters."""
     try:
@@ -271,9 +286,7 @@ class PlanOptions(Options):
     unsupported: ClassVar[Mapping[str, Mapping[str, tuple[Any, ...]]]] = {}
 
     seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
-    time_limit_s: float = option(
-        60.0, number(0.0, 1e9, above=True), "Stop searching after this time.", metavar="TIME", unit="time"
-    )
+    time_limit_s: float = seconds(60.0, number(0.0, 1e9, above=True), "Stop searching after this time.")
     iterations: int | None = option(None, optional(whole(0)), "Bound the search by work instead of time.", metavar="N")
 
     def check_algorithm(self, algorithm: str, others: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ftplan.io.options.fields import PLAN, number, option, optional
+from ftplan.io.options.fields import PLAN, number, option, optional, seconds, speed
 
 BANDWIDTH = number(1e-6, 1e9)
 
@@ -27,10 +27,10 @@ def checkpoints_in_place() -> Any:
 def restore_bandwidth() -> Any:
     """Return the option of what restores get."""
     text = "Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else the "
-    return option(None, optional(BANDWIDTH), f"{text}cluster's network]", metavar="SPEED", unit="speed")
+    return speed(None, optional(BANDWIDTH), f"{text}cluster's network]")
 
 
 def resolution(least_s: float) -> Any:
     """Return the option of how finely a simulation tells what happens over time."""
     text = "Resolution of what the answer tells over time.  [default: a round time, at most 120 in all]"
-    return option(None, optional(number(least_s, 1e6)), text, metavar="TIME", unit="time")
+    return seconds(None, optional(number(least_s, 1e6)), text)

@@ -63,9 +63,9 @@ def generate(kind: str) -> dict[str, Any]:
 def _add_bodies(generated: dict[str, Any]) -> None:
     """Say what ``plan`` holds, for the kinds that are checked."""
     from ftplan.io.plan_file import body_of
-    from ftplan.model.kinds import KINDS as PLAN_KINDS
+    from ftplan.model.kinds import names
 
-    bodies = {kind: body_of(kind) for kind in sorted(PLAN_KINDS)}
+    bodies = {kind: body_of(kind) for kind in names()}
     _add_by_kind(
         generated,
         {kind: body for kind, body in bodies.items() if body is not None},

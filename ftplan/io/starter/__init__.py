@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ftplan.io.starter.topology import topology_text, yaml_id
 from ftplan.io.stats_store import load_stats
 from ftplan.model.defaults import MAX_SUBSTREAMS
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
@@ -114,7 +115,7 @@ def _configuration(stats: str) -> str:
     return f"""\
 # Defaults of every ftplan command that runs in this folder or below. Paths are relative to this file.
 #   ftplan check topology.yaml cluster.yaml
-#   ftplan allocate-checkpoints
+#   ftplan {ALLOCATE_CHECKPOINTS.name}
 [inputs]
 topology = "topology.yaml"
 cluster = "cluster.yaml"

@@ -21,7 +21,7 @@ from ftplan.planners.allocate_checkpoints.judge import rules_of
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective, objective_costs
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.allocate_checkpoints.prepare import objective_of, planned_on, require
-from ftplan.planners.assessments import Explanation
+from ftplan.planners.assessments import Explanation, explained
 
 _TITLE: Mapping[str, str] = {
     "correlation": "what a copy would cost on each node (low is good)",
@@ -46,11 +46,11 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     series = planned_on(plan, whole)
     assignments: list[Mapping[str, Any]] = list(stated_assignments(plan, topology, cluster))
     require_known_nodes(assignments, cluster)
-    if what.kind == "key-group":
-        return _key_group(what, plan, assignments, topology, cluster, series)
-    if what.kind == "node":
-        return _node(what, plan, assignments, cluster, series)
-    raise FtplanError(f"{what}: a checkpoint allocation explains key-group:OPERATOR/NUMBER and node:ID")
+    parts = {
+        "key-group": lambda: _key_group(what, plan, assignments, topology, cluster, series),
+        "node": lambda: _node(what, plan, assignments, cluster, series),
+    }
+    return explained(what, "a checkpoint allocation", parts)
 
 
 def _costs(

@@ -8,7 +8,7 @@ from typing import Any
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.measures.availability import Losses, availability, copysets
-from ftplan.model.plan import Plan
+from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
@@ -25,12 +25,11 @@ from ftplan.planners.judging import (
     Judged,
     Judges,
     Recomputed,
-    judge_objective,
     judge_options,
+    judge_stated,
     judge_summary,
     same,
     shown,
-    unknown_objective,
 )
 
 #: So many distinct sets of nodes take seconds to add up to a probability of loss, which is then not recomputed.
@@ -146,17 +145,15 @@ def _objective(
     plan: Plan, assignments: Any, score: AllocationScore, series: KeyGroupSeries, cluster: Cluster
 ) -> list[Violation]:
     """Hold the objective that the plan states to what its assignments score, with the plan's own options."""
-    stated = plan.objective
-    if stated is None or stated.value is None:
-        return []
-    if stated.name not in OBJECTIVES:
-        return [unknown_objective(stated, OBJECTIVES)]
-    objective = score.objective
-    random = None if objective.integral else _random(plan, assignments, score, series, cluster)
-    size = abs(score.value) if random is None or stated.bound is None else abs(random - stated.bound)
-    slack = ROUNDING * max(abs(score.value), size, LEAST_SCALE)
-    true = Recomputed(score.value, objective.sense, slack, random)
-    return judge_objective(stated, true, plan.status)
+
+    def true(stated: Objective) -> Recomputed:
+        objective = score.objective
+        random = None if objective.integral else _random(plan, assignments, score, series, cluster)
+        size = abs(score.value) if random is None or stated.bound is None else abs(random - stated.bound)
+        slack = ROUNDING * max(abs(score.value), size, LEAST_SCALE)
+        return Recomputed(score.value, objective.sense, slack, random)
+
+    return judge_stated(plan, OBJECTIVES, true)
 
 
 def _random(plan: Plan, assignments: Any, score: AllocationScore, series: KeyGroupSeries, cluster: Cluster) -> float:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ftplan.costs.given_costs import GivenCosts, recorded_costs
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
-from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.measures.stats_summary import trust_warnings
 from ftplan.model.plan import InputFile, Objective, Plan, Warn
 from ftplan.model.problem import Problem
@@ -31,10 +29,8 @@ from ftplan.planners.allocate_checkpoints.prepare import require, seen_and_unsee
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, CheckpointProblem, build
 from ftplan.planners.allocate_checkpoints.summary import even_figures, no_gain, nothing_to_count, summary
 from ftplan.planners.budget import Budget, now, stopped
+from ftplan.planners.making import Made, log_planned, without_failure
 from ftplan.planners.result import Result
-from ftplan.version import __version__
-
-_log = logging.getLogger(__name__)
 
 #: Seconds that the figures beside a plan take for each load of a key group in a window, about.
 SECONDS_PER_LOAD = 2e-7
@@ -106,22 +102,17 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
     if report is not None:
         allowance = upkeep.move_limits(options)
         figures["upkeep"] = upkeep.maintenance_summary(report, allowance, transfers, asked.objective.sign)
-    return Plan(
-        kind=ALLOCATE_CHECKPOINTS.name,
-        algorithm=planner.name,
-        options=_recorded(problem, asked, result),
-        seed=options.seed,
-        inputs=asked.inputs,
-        status=result.status,
-        reason=result.reason or (None if transfers != [] else "no change: a fresh plan has the copies in place"),
+    reason = result.reason or (None if transfers != [] else "no change: a fresh plan has the copies in place")
+    made = Made(
+        result=replace(result, reason=reason),
+        body=None if assignments is None else {"assignments": assignments, "moves": transfers},
         objective=objective,
-        rules=result.rules,
         summary=figures,
         warnings=_said(warnings, options.time_limit_s),  # planners repeat those of the problem
-        infeasible=result.infeasible,
-        plan=None if assignments is None else {"assignments": assignments, "moves": transfers},
-        tool_version=__version__,
+        inputs=asked.inputs,
+        derived=_derived(asked, result),
     )
+    return made.plan(problem, planner, options)
 
 
 def _question(problem: Problem, planner: registry.Row, options: CheckpointAllocationOptions) -> _Question:
@@ -132,7 +123,7 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
     objective = stated_objective(options).resolved(series, cluster)
     finishing_s = _finishing_s(whole, options.copies, options.time_limit_s)
     settings = _settings(options, objective, began + options.time_limit_s - finishing_s)
-    inputs = tuple(item for item in problem.inputs if item.role != "failure")
+    inputs = without_failure(problem)
     if options.current is not None:
         cluster, file = with_current(options.current, cluster, topology)
         inputs += () if file is None else (file,)
@@ -204,9 +195,8 @@ def _searched(asked: _Question) -> tuple[Result[Allocation], MaintenanceReport |
             settings, time_limit_s=min(settings.time_limit_s, (1.0 - LEAST_TIME_SHARE) * asked.budget.left_s)
         )
     result: Result[Allocation] = registry.load(asked.planner)(asked.problem, settings)
-    seconds = time.perf_counter() - started
     shape = f"{len(asked.problem.operators)} key groups x {len(asked.problem.nodes)} nodes"
-    _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, asked.planner.name, seconds)
+    log_planned(shape, asked.planner, result.status, started)
     if not asked.options.upkeep:
         return result, None
     allowance = upkeep.move_limits(asked.options)
@@ -265,8 +255,8 @@ def _on_unseen_time(
     return judged, again.warnings
 
 
-def _recorded(problem: Problem, asked: _Question, result: Result[Allocation]) -> dict[str, Any]:
-    """Return the options as the plan keeps them: as asked, files by their paths, and what came of them beside."""
+def _derived(asked: _Question, result: Result[Allocation]) -> dict[str, Any]:
+    """Return what came of the options that were asked for."""
     options, answer = asked.options, result.answer
     balance, limit = options.balance, asked.settings.failover_limit
     paths = {item.role: item.path for item in asked.inputs}
@@ -274,17 +264,14 @@ def _recorded(problem: Problem, asked: _Question, result: Result[Allocation]) ->
         balance = answer.rules.balance if "balance" in result.rules else balance
         limit = answer.rules.failover_limit
     return {
-        **options.recorded(),
         "objective_requested": options.objective,
         "objective": asked.objective.name,
         "current": paths.get("current"),
-        "costs": recorded_costs(options.costs, paths.get("costs")),
         "balance_requested": options.balance,
         "balance": balance,
         "capacity_per_core_requested": options.capacity_per_core,
         "capacity_per_core": asked.objective.capacity_per_core,
         "failover_limit": limit,
-        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
     }
 
 

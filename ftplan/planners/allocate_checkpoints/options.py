@@ -16,6 +16,7 @@ from ftplan.io.options.fields import (
     one_of,
     option,
     optional,
+    size,
     whole,
     written,
 )
@@ -109,12 +110,8 @@ class CheckpointAllocationOptions(PlanOptions):
         metavar="X",
     )
     max_moves: int | None = option(None, optional(whole(0)), "Upkeep: move at most so many copies.", metavar="N")
-    max_bytes: float | None = option(
-        None,
-        optional(number(0.0, 1e24)),
-        "Upkeep: transfer at most so much state, such as 20GB.",
-        metavar="SIZE",
-        unit="size",
+    max_bytes: float | None = size(
+        None, optional(number(0.0, 1e24)), "Upkeep: transfer at most so much state, such as 20GB."
     )
     costs: Any = option(
         None,

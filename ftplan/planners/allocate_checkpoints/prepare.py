@@ -7,11 +7,11 @@ from typing import Any
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, Placement
-from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.plan import InputFile, Plan
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
+from ftplan.planners.allocate_checkpoints.kind import KIND
 from ftplan.planners.allocate_checkpoints.objective import OBJECTIVES, CheckpointObjective
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.deployed import checkpoint_copies
@@ -26,7 +26,7 @@ def require(problem: Problem, measure: Any) -> tuple[Topology, Cluster, KeyGroup
     FtplanError
         If the topology, the cluster or the statistics are missing, or the statistics lack the measure.
     """
-    situation = situation_of(problem, None, "a checkpoint allocation", ALLOCATE_CHECKPOINTS.needs)
+    situation = situation_of(problem, None, "a checkpoint allocation", KIND.needs)
     return situation.topology, situation.required_cluster, situation.series(measure)
 
 

@@ -13,7 +13,7 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import Breach
-from ftplan.planners.assessments import Explanation
+from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.from_plan import numbered_rounds, question_of
 from ftplan.planners.drain_schedule.judge import CODES
@@ -59,13 +59,12 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """
     prepared = question_of(plan, problem)
     schedule = _Schedule(prepared, numbered_rounds(plan, prepared.cluster))
-    if what.kind == "node":
-        return _node(what, schedule)
-    if what.kind == "zone":
-        return _zone(what, schedule)
-    if what.kind == "query":
-        return _query(what, schedule)
-    raise FtplanError(f"{what}: a drain schedule explains node:ID, zone:ID and query:OPERATOR/INDEX")
+    parts = {
+        "node": lambda: _node(what, schedule),
+        "zone": lambda: _zone(what, schedule),
+        "query": lambda: _query(what, schedule),
+    }
+    return explained(what, "a drain schedule", parts)
 
 
 def _node(what: Selector, schedule: _Schedule) -> Explanation:

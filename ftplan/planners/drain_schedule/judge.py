@@ -33,10 +33,10 @@ from ftplan.planners.judging import (
     Recomputed,
     differences,
     held_to,
-    judge_objective,
+    judge_stated,
     judge_summary,
+    judge_unanswered,
     shown,
-    unknown_objective,
 )
 
 OBJECTIVE = "rounds"
@@ -89,7 +89,7 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
     broken += _moves(plan, drain)
     broken += _broken_rules(ruled, rounds, moves, held)
     broken += _statements(plan, drain, rounds)
-    broken += _objective(plan, len(rounds))
+    broken += judge_stated(plan, (OBJECTIVE,), lambda _: Recomputed(float(len(rounds)), "min", ROUNDING))
     left: tuple[str, ...] = ()
     if plan.summary:
         true = {**summary(drain, rounds, sum(map(len, moves))), **_ok_to_stop(plan)}
@@ -100,8 +100,7 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    broken, left = judge_summary(plan, {**summary(question_of(plan, problem).problem, None), "random": None})
-    return Judged(broken, (), left)
+    return judge_unanswered(plan, {**summary(question_of(plan, problem).problem, None), "random": None})
 
 
 def _unknown(plan: Plan, prepared: PreparedDrain) -> Iterator[Violation]:
@@ -187,15 +186,6 @@ def _statements(plan: Plan, drain: DrainProblem, rounds: Rounds) -> Iterator[Vio
                 place, said, is_so = differing[0]
                 text = f"round {k} states {place} {shown(said)}, it is {shown(is_so)}"
                 yield Violation(code, text, where)
-
-
-def _objective(plan: Plan, rounds: int) -> list[Violation]:
-    stated = plan.objective
-    if stated is None or stated.value is None:
-        return []
-    if stated.name != OBJECTIVE:
-        return [unknown_objective(stated, (OBJECTIVE,))]
-    return judge_objective(stated, Recomputed(float(rounds), "min", ROUNDING), plan.status)
 
 
 def _ok_to_stop(plan: Plan) -> dict[str, Any]:

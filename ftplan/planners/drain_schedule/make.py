@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Mapping
@@ -10,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.given_costs import recorded_costs
-from ftplan.model.kinds import DRAIN_SCHEDULE
 from ftplan.model.measures.stats_summary import trust_warnings
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
-from ftplan.planners.deployed import recorded
 from ftplan.planners.drain_schedule.algorithms.first_fit import random_rounds
 from ftplan.planners.drain_schedule.algorithms.largest_set import largest_set
 from ftplan.planners.drain_schedule.body import body, summary
@@ -27,10 +23,8 @@ from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.prepare import PreparedDrain, prepare
 from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem
 from ftplan.planners.drain_schedule.rules import rules
+from ftplan.planners.making import Made, log_planned
 from ftplan.planners.result import Result
-from ftplan.version import __version__
-
-_log = logging.getLogger(__name__)
 
 #: Share of the time for the rounds, and for the nodes that may stop now; the rest is for what the plan is compared
 #: with, which may always take so many seconds.
@@ -53,8 +47,7 @@ def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions)
     settings = DrainOptions(options.seed, command.left_s * PLANNED, options.iterations, options.partial)
     started = time.perf_counter()
     result: Result[Drain] = registry.load(planner)(drain, settings)
-    seconds = time.perf_counter() - started
-    _log.info("%d nodes: %s, planned by %s in %.2f s", len(drain.to_restart), result.status, planner.name, seconds)
+    log_planned(f"{len(drain.to_restart)} nodes", planner, result.status, started)
     answer = result.answer
     moves = 0 if answer is None else sum(map(len, answer.moves))
     compared = summary(drain, None if answer is None else answer.rounds, moves)
@@ -68,22 +61,15 @@ def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions)
     warnings = (*problem.warnings, *result.warnings, *_unlimited(drain, answer), *cut)
     if problem.stats is not None:
         warnings += tuple(trust_warnings(problem.stats.manifest))
-    return Plan(
-        kind=DRAIN_SCHEDULE.name,
-        algorithm=planner.name,
-        options=_recorded(options, prepared, problem),
-        seed=options.seed,
-        inputs=(*problem.inputs, *prepared.inputs),
-        status=result.status,
-        reason=result.reason,
+    made = Made(
+        result=result,
+        body=None if answer is None else body(drain, answer, [effect(drain, nodes) for nodes in answer.rounds]),
         objective=Objective.of("rounds", "min", value, result.bound),
-        rules=result.rules,
         summary=compared,
         warnings=of_command(warnings, command.time_limit_s),
-        infeasible=result.infeasible,
-        plan=None if answer is None else body(drain, answer, [effect(drain, nodes) for nodes in answer.rounds]),
-        tool_version=__version__,
+        inputs=(*problem.inputs, *prepared.inputs),
     )
+    return made.plan(problem, planner, options)
 
 
 def _unlimited(problem: DrainProblem, answer: Drain | None) -> tuple[Warn, ...]:
@@ -147,15 +133,3 @@ def _ok_to_stop(
         "count": len(together.nodes),
         "bound": together.bound,
     }, warnings
-
-
-def _recorded(options: DrainScheduleOptions, prepared: PreparedDrain, problem: Problem) -> dict[str, Any]:
-    """Return the options as the plan keeps them: as asked, files by their paths."""
-    paths = {item.role: item.path for item in prepared.inputs}
-    return {
-        **options.recorded(),
-        "replicas": recorded(options.replicas, paths.get("replicas")),
-        "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
-        "costs": recorded_costs(options.costs, paths.get("costs")),
-        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
-    }

@@ -17,6 +17,7 @@ from ftplan.io.options.fields import (
     one_of,
     option,
     optional,
+    seconds,
     texts,
     whole,
 )
@@ -89,12 +90,10 @@ class DrainScheduleOptions(PlanOptions):
     partial: bool = option(
         False, FLAG, "Leave out nodes that may not restart even alone, instead of refusing; they are named as unplaced."
     )
-    restart_s: float = option(
+    restart_s: float = seconds(
         RESTART_S,
         number(0.0, 1e9),
         "How long a node takes to restart; with --costs the recovery of its tasks comes on top.",
-        metavar="TIME",
-        unit="time",
     )
     costs: Any = option(
         None,

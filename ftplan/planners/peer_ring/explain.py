@@ -11,8 +11,14 @@ from ftplan.errors import FtplanError
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.assessments import Explanation
-from ftplan.planners.peer_ring.alternative_tokens import PlannedRing, alternative_rows, columns_of, shown, verdict
+from ftplan.planners.assessments import Explanation, explained
+from ftplan.planners.peer_ring.alternative_tokens import (
+    PlannedRing,
+    alternative_rows,
+    columns_of,
+    shown,
+    verdict,
+)
 from ftplan.planners.peer_ring.explain_nodes import explain_node, explain_zone, one_token_each, share, state_of
 from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.moves import held_at
@@ -42,15 +48,13 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
         raise FtplanError("plan: its ring has too few nodes for the copies: verify names everything that is wrong")
     steps = steps_of((plan.plan or {}).get("steps"), question, ring)
     planned = PlannedRing.of(question, ring, plan.rules or (), steps)
-    if what.kind == "key-group":
-        return _key_group(what, planned)
-    if what.kind == "node":
-        return explain_node(what, planned, prepared.cluster)
-    if what.kind == "zone":
-        return explain_zone(what, planned, prepared.cluster)
-    if what.kind == "operator":
-        return _operator(what, planned, prepared)
-    raise FtplanError(f"{what}: a peer ring explains key-group:OPERATOR/NUMBER, node:ID, zone:ID and operator:ID")
+    parts = {
+        "key-group": lambda: _key_group(what, planned),
+        "node": lambda: explain_node(what, planned, prepared.cluster),
+        "zone": lambda: explain_zone(what, planned, prepared.cluster),
+        "operator": lambda: _operator(what, planned, prepared),
+    }
+    return explained(what, "a peer ring", parts)
 
 
 def _key_group(what: Selector, planned: PlannedRing) -> Explanation:

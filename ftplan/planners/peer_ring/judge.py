@@ -16,10 +16,10 @@ from ftplan.planners.judging import (
     Judges,
     Recomputed,
     held_to,
-    judge_objective,
     judge_options,
+    judge_stated,
     judge_summary,
-    unknown_objective,
+    judge_unanswered,
 )
 from ftplan.planners.peer_ring.body import whole_body
 from ftplan.planners.peer_ring.from_plan import question_of, ring_of
@@ -113,8 +113,8 @@ def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
     prepared = question_of(plan, problem)
     question = prepared.problem
-    differing, left = judge_summary(plan, question_summary(question, figures_in_place(question)))
-    return Judged([*differing, *judge_options(plan, _derived(plan, prepared))], (), left)
+    true = question_summary(question, figures_in_place(question))
+    return judge_unanswered(plan, true, _derived(plan, prepared))
 
 
 def _violation(breach: Breach) -> Violation:
@@ -133,14 +133,9 @@ def _derived(plan: Plan, prepared: PreparedRing) -> dict[str, Any]:
 
 
 def _objective(plan: Plan, problem: RingProblem, ring: Ring) -> list[Violation]:
-    stated = plan.objective
-    if stated is None or stated.value is None:
-        return []
-    if stated.name != OBJECTIVE:
-        return [unknown_objective(stated, (OBJECTIVE,))]
     value = problem.largest_load(ring)
     true = Recomputed(value, "min", ROUNDING * max(abs(value), LEAST_SCALE))
-    return judge_objective(stated, true)  # the status speaks of all levels: judge_levels
+    return judge_stated(plan, (OBJECTIVE,), lambda _: true, with_status=False)  # that of all levels: judge_levels
 
 
 JUDGES = Judges(judge_peer_ring, judge_question, RULES, (OBJECTIVE,))

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ftplan.costs.given_costs import recorded_costs
-from ftplan.model.kinds import PEER_RING
 from ftplan.model.plan import Objective, Plan, Status, Warn, sound_bound
 from ftplan.model.problem import Problem
 from ftplan.model.violation import over
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, SearchOptions, of_command
-from ftplan.planners.deployed import recorded
+from ftplan.planners.making import Made, log_planned
 from ftplan.planners.peer_ring.algorithms.baselines import baselines
 from ftplan.planners.peer_ring.algorithms.moves.from_current import front
 from ftplan.planners.peer_ring.body import whole_body
 from ftplan.planners.peer_ring.metrics import overloaded
 from ftplan.planners.peer_ring.moves import with_all_copies, worth_moved
 from ftplan.planners.peer_ring.options import PeerRingOptions
-from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
+from ftplan.planners.peer_ring.prepare import prepare
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem
 from ftplan.planners.peer_ring.rules import requested_rules, rules
 from ftplan.planners.peer_ring.summary import (
@@ -35,9 +33,6 @@ from ftplan.planners.peer_ring.summary import (
 )
 from ftplan.planners.peer_ring.takeover.takeover import TakeOver
 from ftplan.planners.result import Result
-from ftplan.version import __version__
-
-_log = logging.getLogger(__name__)
 
 #: Share of the time for the ring, the rest is for what it is compared with.
 PLANNED = 0.9
@@ -63,7 +58,7 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     search = SearchOptions(options.seed, command.left_s * PLANNED, options.iterations)
     result = plan(question, search)
     shape = f"{len(question.atom)} key groups x {len(question.member)} nodes"
-    _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
+    log_planned(shape, planner, result.status, started)
     answer = None if result.answer is None else with_all_copies(question, result.answer)
     value = None if answer is None else question.largest_load(answer.ring)
     objective = Objective.of("largest-load", "min", value, None if answer is None else result.bound)
@@ -71,22 +66,25 @@ def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> P
     body = None if answer is None else whole_body(question, answer.ring, answer.steps, failure)
     known, bounds = _summary(question, answer, failure, body, objective.bound, options, command)
     said = () if answer is None else tuple(_said(question, answer, known))
-    return Plan(
-        kind=PEER_RING.name,
-        algorithm=planner.name,
-        options=_recorded(options, prepared, problem),
-        seed=options.seed,
-        inputs=(*problem.inputs, *prepared.inputs),
+    stated = replace(
+        result,
         status=result.status if answer is None else _status(question, answer, bounds),
         reason=result.reason or _reason(question, answer),
-        objective=objective,
         rules=_rules(question, answer),
+    )
+    made = Made(
+        result=stated,
+        body=body,
+        objective=objective,
         summary=known,
         warnings=of_command((*problem.warnings, *question.warnings, *result.warnings, *said), command.time_limit_s),
-        infeasible=result.infeasible,
-        plan=body,
-        tool_version=__version__,
+        inputs=(*problem.inputs, *prepared.inputs),
+        derived={
+            "capacity_per_core_requested": options.capacity_per_core,
+            "capacity_per_core": prepared.capacity_per_core,
+        },
     )
+    return made.plan(problem, planner, options)
 
 
 def _rules(problem: RingProblem, answer: RingAnswer | None) -> tuple[str, ...]:
@@ -155,16 +153,3 @@ def _said(problem: RingProblem, answer: RingAnswer, known: Mapping[str, Any]) ->
 def _named(problem: RingProblem, nodes: Sequence[int]) -> str:
     more = f" and {len(nodes) - NAMED:,} more" if len(nodes) > NAMED else ""
     return ", ".join(problem.nodes[node] for node in nodes[:NAMED]) + more
-
-
-def _recorded(options: PeerRingOptions, prepared: PreparedRing, problem: Problem) -> dict[str, Any]:
-    """Return the options as the plan keeps them: as asked, files by their paths, and what came of them beside."""
-    paths = {item.role: item.path for item in prepared.inputs}
-    return {
-        **options.recorded(),
-        "capacity_per_core_requested": options.capacity_per_core,
-        "capacity_per_core": prepared.capacity_per_core,
-        "current": recorded(options.current, paths.get("current")),
-        "costs": recorded_costs(options.costs, paths.get("costs")),
-        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
-    }

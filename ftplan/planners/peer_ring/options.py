@@ -18,6 +18,8 @@ from ftplan.io.options.fields import (
     option,
     option_of,
     optional,
+    seconds,
+    size,
     texts,
     whole,
 )
@@ -76,12 +78,8 @@ class PeerRingOptions(FailureOptions):
         "better than less.  [default: the least there is]",
         metavar="X",
     )
-    max_bytes: float | None = option(
-        None,
-        optional(number(0.0, 1e24)),
-        "With --current: at most so much travels, such as 20GB, copies included.",
-        metavar="SIZE",
-        unit="size",
+    max_bytes: float | None = size(
+        None, optional(number(0.0, 1e24)), "With --current: at most so much travels, such as 20GB, copies included."
     )
     tokens: int = option(
         100, whole(1, 100_000), "Tokens of a node of mean cpu, with virtual-nodes; others in proportion.", metavar="N"
@@ -105,40 +103,28 @@ class PeerRingOptions(FailureOptions):
         "A node may take load of its neighbour up to this utilisation, at most that of --overload.",
         metavar="X",
     )
-    queue_high_s: float = option(
-        1.0, _TIME, "A node asks for help only from this queue on, in time of work.", metavar="TIME", unit="time"
-    )
-    queue_low_s: float = option(
-        0.1, _TIME, "A node may take load up to this queue, in time of work.", metavar="TIME", unit="time"
-    )
+    queue_high_s: float = seconds(1.0, _TIME, "A node asks for help only from this queue on, in time of work.")
+    queue_low_s: float = seconds(0.1, _TIME, "A node may take load up to this queue, in time of work.")
     hold: int = option(
         1, whole(1, 1_000_000), "Windows in a row for which a node is overloaded before it asks.", metavar="N"
     )
-    interval_s: float | None = option(
+    interval_s: float | None = seconds(
         None,
         optional(number(0.0, 1e9, above=True)),
         "Between checkpoints.  [default: as the topology states it, the longest; else 10s]",
-        metavar="TIME",
-        unit="time",
     )
-    heartbeat_s: float | None = option(
-        None,
-        optional(number(0.0, 1e9, above=True)),
-        "Between heartbeats.  [default: the checkpoint is the heartbeat]",
-        metavar="TIME",
-        unit="time",
+    heartbeat_s: float | None = seconds(
+        None, optional(number(0.0, 1e9, above=True)), "Between heartbeats.  [default: the checkpoint is the heartbeat]"
     )
     missed_heartbeats: int = option(
         1, whole(1, 1_000_000), "A node is taken for dead after so many missed ones.", metavar="N"
     )
-    grace_s: float = option(0.0, _TIME, "Waited beyond the last missed heartbeat.", metavar="TIME", unit="time")
-    latency_bound_s: float | None = option(
+    grace_s: float = seconds(0.0, _TIME, "Waited beyond the last missed heartbeat.")
+    latency_bound_s: float | None = seconds(
         None,
         optional(_TIME),
         "Bound of delay and clock skew (L_n); backups drop tuples older than the checkpoint by twice this.  [default: "
         "15 times the network's delay]",
-        metavar="TIME",
-        unit="time",
     )
     replay_rate: float | None = option(
         None,

@@ -10,7 +10,6 @@ import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.cluster import Cluster
-from ftplan.model.kinds import PEER_RING
 from ftplan.model.measures.node_load import capacity_of, default_capacity
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
@@ -28,6 +27,7 @@ from ftplan.planners.peer_ring.inputs.members import (
     requested_members,
 )
 from ftplan.planners.peer_ring.inputs.setting import NodePower, ring_setting
+from ftplan.planners.peer_ring.kind import KIND
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.problem import RingProblem, RingSetting, RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
@@ -79,7 +79,7 @@ def prepare(
     FtplanError
         If an input is missing, options ask for what cannot be, or a selector or plan names what is not there.
     """
-    situation = situation_of(problem, options, "a peer ring", PEER_RING.needs)
+    situation = situation_of(problem, options, "a peer ring", KIND.needs)
     check_options(options)
     loads, given = ring_loads(situation, options), situation.recovery
     ring = _ring_nodes(situation, options, loads, listed)

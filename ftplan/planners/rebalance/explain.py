@@ -10,7 +10,7 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.assessments import Explanation
+from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.rebalance.candidates import PlannedRebalance, candidate_rows, way_columns
 from ftplan.planners.rebalance.explain_moves import explain_node, explain_operator, explain_zone, said
 from ftplan.planners.rebalance.from_plan import asked_of, group_numbers, numbered
@@ -35,16 +35,13 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     prepared = asked_of(plan, problem)
     answer, protocol = numbered(plan, prepared.problem), RebalanceOptions.of_plan(plan).protocol
     planned = PlannedRebalance.of(prepared.problem, prepared.cluster, answer, protocol)
-    if what.kind == "key-group":
-        return _key_group(what, planned)
-    if what.kind == "node":
-        return explain_node(what, planned, prepared.series.loads)
-    if what.kind == "zone":
-        return explain_zone(what, planned)
-    if what.kind == "operator":
-        return explain_operator(what, planned)
-    text = "a rebalance explains key-group:OPERATOR/NUMBER, node:ID, zone:ID and operator:ID"
-    raise FtplanError(f"{what}: {text}")
+    parts = {
+        "key-group": lambda: _key_group(what, planned),
+        "node": lambda: explain_node(what, planned, prepared.series.loads),
+        "zone": lambda: explain_zone(what, planned),
+        "operator": lambda: explain_operator(what, planned),
+    }
+    return explained(what, "a rebalance", parts)
 
 
 def _key_group(what: Selector, planned: PlannedRebalance) -> Explanation:

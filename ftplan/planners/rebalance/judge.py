@@ -16,10 +16,10 @@ from ftplan.planners.judging import (
     Judges,
     Recomputed,
     held_to,
-    judge_objective,
     judge_options,
+    judge_stated,
     judge_summary,
-    unknown_objective,
+    judge_unanswered,
 )
 from ftplan.planners.rebalance.body import objective_name, summary
 from ftplan.planners.rebalance.from_plan import asked_of, group_numbers, moves_listed, numbered
@@ -116,8 +116,8 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
     prepared = asked_of(plan, problem)
-    differing, left = judge_summary(plan, summary(prepared, RebalanceOptions.of_plan(plan), None))
-    return Judged([*differing, *judge_options(plan, _derived(plan, prepared))], (), left)
+    true = summary(prepared, RebalanceOptions.of_plan(plan), None)
+    return judge_unanswered(plan, true, _derived(plan, prepared))
 
 
 def _derived(plan: Plan, prepared: PreparedRebalance) -> dict[str, Any]:
@@ -218,15 +218,12 @@ def _point(item: Any) -> tuple[float, float] | None:
 
 def _objective(plan: Plan, problem: RebalanceProblem, moves: Sequence[Migration]) -> list[Violation]:
     stated, name = plan.objective, objective_name(problem)
-    if stated is None or stated.value is None:
-        return []
-    if stated.name not in OBJECTIVES:
-        return [unknown_objective(stated, OBJECTIVES)]
-    if stated.name != name:
+    if stated is not None and stated.value is not None and stated.name in OBJECTIVES and stated.name != name:
         text = f"objective names {stated.name}, the plan's options ask for {name}"
         return [Violation("OBJECTIVE_DIFFERS", text, "objective.name")]
     value = problem.value(moves)
-    return judge_objective(stated, Recomputed(value, "min", ROUNDING * max(abs(value), LEAST_SCALE)), plan.status)
+    true = Recomputed(value, "min", ROUNDING * max(abs(value), LEAST_SCALE))
+    return judge_stated(plan, OBJECTIVES, lambda _: true)
 
 
 JUDGES = Judges(judge_rebalance, judge_question, RULES, OBJECTIVES)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from ftplan.costs.given_costs import recorded_costs
-from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
-from ftplan.planners.deployed import recorded
+from ftplan.planners.making import Made, log_planned, without_failure
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.phases.front import front
 from ftplan.planners.rebalance.body import body, objective_name, summary
@@ -23,9 +21,6 @@ from ftplan.planners.rebalance.problem import Rebalance
 from ftplan.planners.rebalance.rules import rules
 from ftplan.planners.rebalance.suggest import suggestion
 from ftplan.planners.result import Result
-from ftplan.version import __version__
-
-_log = logging.getLogger(__name__)
 
 #: Share of the time for the moves, the rest is for what the plan is compared with; and, of what is left of that, for
 #: each tolerance that is tried.
@@ -47,25 +42,31 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
     prepared, fill, result = _searched(prepare(problem, options), planner, options, command)
     question, answer = prepared.problem, result.answer
     shape = f"{len(question.home)} key groups x {len(question.nodes)} nodes"
-    _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
+    log_planned(shape, planner, result.status, started)
     value = None if answer is None else question.value(answer.moves)
     warnings = (*problem.warnings, *question.warnings, *result.warnings)
-    return Plan(
-        kind=REBALANCE.name,
-        algorithm=planner.name,
-        options=_recorded(options, prepared, problem, fill),
-        seed=options.seed,
-        inputs=(*(item for item in problem.inputs if item.role != "failure"), *prepared.inputs),
-        status=result.status,
-        reason=result.reason or _nothing_to_do(answer, options),
+    made = Made(
+        result=replace(result, reason=result.reason or _nothing_to_do(answer, options), rules=rules(question)),
+        body=None if answer is None else body(question, answer, options.protocol),
         objective=Objective.of(objective_name(question), "min", value, None if answer is None else result.bound),
-        rules=rules(question),
         summary=_summary(prepared, options, answer),
         warnings=of_command(warnings, command.time_limit_s),
-        infeasible=result.infeasible,
-        plan=None if answer is None else body(question, answer, options.protocol),
-        tool_version=__version__,
+        inputs=(*without_failure(problem), *prepared.inputs),
+        derived={
+            "tolerance_requested": options.tolerance,
+            "tolerance": _tolerance(options, fill),
+            "capacity_per_core_requested": options.capacity_per_core,
+            "capacity_per_core": prepared.capacity_per_core,
+        },
     )
+    return made.plan(problem, planner, options)
+
+
+def _tolerance(options: RebalanceOptions, fill: float | None) -> Any:
+    """Return the tolerance that came of the one that was asked for."""
+    if options.tolerance != "auto":
+        return options.tolerance
+    return "none" if fill is None else fill
 
 
 def _searched(
@@ -106,23 +107,3 @@ def _nothing_to_do(answer: Rebalance | None, options: RebalanceOptions) -> str |
         return None
     even = "" if options.tolerance in ("auto", "none") else f", and load is within {options.tolerance:g} of even"
     return f"no change: no node is above {options.overload:g} of its capacity{even}"
-
-
-def _recorded(
-    options: RebalanceOptions, prepared: PreparedRebalance, problem: Problem, fill: float | None
-) -> dict[str, Any]:
-    """Return the options as the plan keeps them: as asked, files by their paths, and what came of them beside."""
-    paths = {item.role: item.path for item in prepared.inputs}
-    tolerance = options.tolerance
-    if tolerance == "auto":
-        tolerance = "none" if fill is None else fill
-    return {
-        **options.recorded(),
-        "tolerance_requested": options.tolerance,
-        "tolerance": tolerance,
-        "capacity_per_core_requested": options.capacity_per_core,
-        "capacity_per_core": prepared.capacity_per_core,
-        "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
-        "costs": recorded_costs(options.costs, paths.get("costs")),
-        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
-    }

@@ -17,6 +17,9 @@ from ftplan.io.options.fields import (
     one_of,
     option,
     optional,
+    seconds,
+    size,
+    speed,
     whole,
 )
 from ftplan.io.options.shared import BANDWIDTH, checkpoints_in_place
@@ -76,12 +79,10 @@ class RebalanceOptions(PlanOptions):
         "Drain this node, or all of a selector such as zone:rack-a: no key group and no checkpoint stays; repeatable.",
         metavar="NODE",
     )
-    within_s: float | None = option(
+    within_s: float | None = seconds(
         None,
         optional(number(0.0, 1e9)),
         "With --remove: the nodes are gone after this time; what cannot leave before is recovered from checkpoints.",
-        metavar="TIME",
-        unit="time",
     )
     suggest: bool = option(False, FLAG, "Say how many nodes to add or remove for the utilisation of --band.")
     band: Any = option(
@@ -116,26 +117,18 @@ class RebalanceOptions(PlanOptions):
         metavar="auto|X|none",
     )
     max_moves: int | None = option(None, optional(whole(0)), "Move at most so many key groups.", metavar="N")
-    max_bytes: float | None = option(
-        None, optional(number(0.0, 1e24)), "Moves transfer at most so much, such as 20GB.", metavar="SIZE", unit="size"
-    )
-    max_pause_s: float | None = option(
+    max_bytes: float | None = size(None, optional(number(0.0, 1e24)), "Moves transfer at most so much, such as 20GB.")
+    max_pause_s: float | None = seconds(
         None,
         optional(number(0.0, 1e9)),
         "No key group is paused for longer in any phase.  [default: as short as the moves allow]",
-        metavar="TIME",
-        unit="time",
     )
-    phase_bytes: float | None = option(
+    phase_bytes: float | None = size(
         None,
         optional(number(0.0, 1e24)),
         "The moves of a phase transfer at most so much; a single one may transfer more.",
-        metavar="SIZE",
-        unit="size",
     )
-    phase_overhead_s: float = option(
-        0.0, number(0.0, 1e9), "What a phase takes beside its moves.", metavar="TIME", unit="time"
-    )
+    phase_overhead_s: float = seconds(0.0, number(0.0, 1e9), "What a phase takes beside its moves.")
     anti_affinity: str = option(
         "node", one_of("node", "zone"), "zone: no checkpoint in the zone of its key group, nor two of one in one zone."
     )
@@ -146,42 +139,30 @@ class RebalanceOptions(PlanOptions):
         "edges, and take it off for what they save.",
         metavar="X",
     )
-    checkpoint_age_s: float | None = option(
+    checkpoint_age_s: float | None = seconds(
         None,
         optional(number(0.0, 1e9)),
         "Age of the newest checkpoint when a key group moves, at most the operator's interval.  [default: as --costs "
         "says, else the whole interval]",
-        metavar="TIME",
-        unit="time",
     )
-    record_bytes: float | None = option(
+    record_bytes: float | None = size(
         None,
         optional(number(0.0, 1e12)),
         "Size of a record in upstream buffers.  [default: as the statistics have it, by operator]",
-        metavar="SIZE",
-        unit="size",
     )
-    bandwidth: float | None = option(
+    bandwidth: float | None = speed(
         None,
         optional(BANDWIDTH),
         "Of transfers between two nodes, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs "
         "says, else the cluster's network, else 100MB]",
-        metavar="SPEED",
-        unit="speed",
     )
-    serialisation: float | None = option(
-        None,
-        optional(number(1e-6, 1e9)),
-        "How fast state is serialised, and read again.  [default: takes no time]",
-        metavar="SPEED",
-        unit="speed",
+    serialisation: float | None = speed(
+        None, optional(number(1e-6, 1e9)), "How fast state is serialised, and read again.  [default: takes no time]"
     )
-    queue_s: float | None = option(
+    queue_s: float | None = seconds(
         None,
         optional(number(0.0, 1e9)),
         "How long a message waits in input queues.  [default: queue lengths as measured, else the network's delay]",
-        metavar="TIME",
-        unit="time",
     )
     costs: Any = option(
         None,

@@ -10,7 +10,6 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, key_group_homes
-from ftplan.model.kinds import REBALANCE
 from ftplan.model.measures.key_group_demand import demand
 from ftplan.model.measures.node_load import capacity_of
 from ftplan.model.measures.stats_summary import trust_warnings, unmeasured_warnings
@@ -22,6 +21,7 @@ from ftplan.model.units import MB
 from ftplan.planners.deployed import Copies
 from ftplan.planners.named_nodes import listed, named_nodes
 from ftplan.planners.rebalance.effects import fair_load, made_even
+from ftplan.planners.rebalance.kind import KIND
 from ftplan.planners.rebalance.migration_costs import MigrationSetting, migration_costs
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.pricing import migration_setting, priced_traffic
@@ -117,7 +117,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
         If an input is missing, the placement is not known, options contradict each other, or a selector or plan names
         what is not there.
     """
-    situation = situation_of(problem, options, "a rebalance", REBALANCE.needs)
+    situation = situation_of(problem, options, "a rebalance", KIND.needs)
     made = _prepared(situation, options, asked_nodes(options, situation.required_cluster))
     if options.tolerance not in ("auto", "none"):
         made = replace(made, problem=made_even(made.problem, float(options.tolerance)))

@@ -14,7 +14,7 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray
-from ftplan.planners.assessments import Explanation
+from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.recovery_schedule.candidates import COLUMNS, candidates
 from ftplan.planners.recovery_schedule.candidates import notes as nodes_notes
 from ftplan.planners.recovery_schedule.explain_times import missed_by, paused_notes, rolled_back, time_notes
@@ -72,13 +72,12 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
         If the selector is of another kind, or names what the topology does not have or what did not fail.
     """
     played = _played(plan, problem)
-    if what.kind == "query":
-        return _query(what, played)
-    if what.kind == "task":
-        return _task(what, played)
-    if what.kind == "node":
-        return _node(what, played)
-    raise FtplanError(f"{what}: a recovery schedule explains query:OPERATOR/INDEX, task:OPERATOR/INDEX and node:ID")
+    parts = {
+        "query": lambda: _query(what, played),
+        "task": lambda: _task(what, played),
+        "node": lambda: _node(what, played),
+    }
+    return explained(what, "a recovery schedule", parts)
 
 
 def _played(plan: Plan, problem: Problem) -> _Played:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
-from ftplan.costs.given_costs import recorded_costs
 from ftplan.model.failed_queries import failed_queries
-from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.measures.stats_summary import trust_warnings
 from ftplan.model.plan import Objective, Plan, Warn, sound_bound
 from ftplan.model.problem import Problem
@@ -17,23 +15,19 @@ from ftplan.model.tolerances import LEAST_SCALE, ROUNDING, SOLVED
 from ftplan.model.units import MB
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
-from ftplan.planners.comparisons import compared
-from ftplan.planners.deployed import recorded
+from ftplan.planners.making import Made, compared, log_planned
 from ftplan.planners.recovery_schedule import metrics as recovery_figures
 from ftplan.planners.recovery_schedule.algorithms.schedule.arrival_replay import wanted
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import orders_wanted
 from ftplan.planners.recovery_schedule.body import body
 from ftplan.planners.recovery_schedule.metrics import waiting, waiting_warnings
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
-from ftplan.planners.recovery_schedule.prepare import Prepared, prepare
+from ftplan.planners.recovery_schedule.prepare import prepare
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Schedule
 from ftplan.planners.recovery_schedule.smallest_fix import Setting, infeasible
 from ftplan.planners.recovery_schedule.warnings import bound_warnings, gain_warnings
 from ftplan.planners.result import Result
-from ftplan.version import __version__
-
-_log = logging.getLogger(__name__)
 
 #: Share of the time for the plan; the rest is for what it is compared with, and seconds that this may always take.
 PLANNED, GRACE_S = 0.9, 0.5
@@ -58,9 +52,7 @@ def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptio
     started = time.perf_counter()
     recover = registry.load(planner)
     result: Result[Schedule] = recover(recovery, settings)
-    failed = int(recovery.failed.sum())
-    seconds = time.perf_counter() - started
-    _log.info("%d failed tasks: %s, planned by %s in %.2f s", failed, result.status, planner.name, seconds)
+    log_planned(f"{int(recovery.failed.sum())} failed tasks", planner, result.status, started)
     schedule = result.answer
     refusal = None
     if result.status == "infeasible":
@@ -74,22 +66,21 @@ def make(problem: Problem, planner: registry.Row, options: RecoveryScheduleOptio
     warnings = _warnings(problem, recovery, said, summary, options.objective)
     if result.bound is not None and options.objective != "priority":
         cut += bound_warnings(recovery, options.objective, result.status == "optimal")
-    return Plan(
-        kind=RECOVERY_SCHEDULE.name,
-        algorithm=planner.name,
-        options=_recorded(options, prepared, problem),
-        seed=options.seed,
-        inputs=(*problem.inputs, *prepared.inputs),
-        status=result.status,
-        reason=result.reason if refusal is None else refusal.reason,
+    bandwidth = recovery.bandwidth_bytes_s
+    made = Made(
+        result=replace(result, reason=result.reason if refusal is None else refusal.reason, infeasible=refusal),
+        body=None if schedule is None else body(schedule, recovery),
         objective=_objective(recovery, settings, result),
-        rules=result.rules,
         summary=summary,
         warnings=(*warnings, *cut),
-        infeasible=refusal,
-        plan=None if schedule is None else body(schedule, recovery),
-        tool_version=__version__,
+        inputs=(*problem.inputs, *prepared.inputs),
+        derived={
+            "cost": prepared.cost,
+            "horizon_s": recovery.horizon_s,
+            "bandwidth_mb_s": None if bandwidth is None else bandwidth / MB,
+        },
     )
+    return made.plan(problem, planner, options)
 
 
 def _settings(options: RecoveryScheduleOptions, time_limit_s: float) -> RecoveryOptions:
@@ -107,22 +98,6 @@ def _settings(options: RecoveryScheduleOptions, time_limit_s: float) -> Recovery
 def _end(command: Budget) -> float:
     """Return when the last comparison has to end, as a time of ``budget.clock``."""
     return max(command.started + command.time_limit_s, now()) + GRACE_S
-
-
-def _recorded(options: RecoveryScheduleOptions, prepared: Prepared, problem: Problem) -> dict[str, Any]:
-    """Return the options as the plan keeps them: as asked, files by their paths, and what was derived beside."""
-    paths = {item.role: item.path for item in prepared.inputs}
-    bandwidth = prepared.problem.bandwidth_bytes_s
-    return {
-        **options.recorded(),
-        "replicas": recorded(options.replicas, paths.get("replicas")),
-        "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
-        "costs": recorded_costs(options.costs, paths.get("costs")),
-        "cost": prepared.cost,
-        "horizon_s": prepared.problem.horizon_s,
-        "bandwidth_mb_s": None if bandwidth is None else bandwidth / MB,
-        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
-    }
 
 
 def _objective(problem: RecoveryProblem, settings: RecoveryOptions, result: Result[Schedule]) -> Objective:

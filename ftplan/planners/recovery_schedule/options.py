@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ftplan.io.options.fields import CORES, COSTS, FLAG, SHARE, FailureOptions, number, one_of, option, optional, whole
+from ftplan.io.options.fields import (
+    CORES,
+    COSTS,
+    FLAG,
+    SHARE,
+    FailureOptions,
+    number,
+    one_of,
+    option,
+    optional,
+    seconds,
+    whole,
+)
 from ftplan.io.options.shared import BANDWIDTH, checkpoints_in_place, replicas_in_place, restore_bandwidth
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 
@@ -43,13 +55,11 @@ class RecoveryScheduleOptions(FailureOptions):
         metavar="CORES",
     )
     max_cpu: float = option(MAX_CPU, SHARE, "Share of a node's cores that may be used.", metavar="SHARE")
-    horizon: float | None = option(
+    horizon: float | None = seconds(
         None,
         optional(number(1e-6, 1e10)),
         "A query that is not back by then counts as down until then.  [default: twice the last arrival, or 10m; twice "
         "the time to catch up after it where checkpoint intervals are stated]",
-        metavar="TIME",
-        unit="time",
     )
     arrivals: bool = option(True, FLAG, "No node arrives, whatever the failure file says.", flag="--no-arrivals")
     prefetch: bool = option(

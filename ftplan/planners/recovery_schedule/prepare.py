@@ -10,7 +10,6 @@ from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Arrival
-from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.measures.task_costs import TaskCosts
@@ -32,6 +31,7 @@ from ftplan.planners.recovery_schedule.hosts import (
     standby_hosts,
     with_coordinator,
 )
+from ftplan.planners.recovery_schedule.kind import KIND
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
 from ftplan.planners.recovery_schedule.warnings import replay_doubts, warnings_of
@@ -177,7 +177,7 @@ def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQ
     FtplanError
         If an input is missing, options contradict each other, or a selector or plan names what is not there.
     """
-    situation = situation_of(problem, options, "a recovery schedule", RECOVERY_SCHEDULE.needs)
+    situation = situation_of(problem, options, "a recovery schedule", KIND.needs)
     graph, failed = situation.graph, situation.failed
     _require_room(situation, options)
     costs, state = situation.costs, situation.state

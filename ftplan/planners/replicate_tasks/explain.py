@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
+from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
-from ftplan.planners.assessments import Explanation
+from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.replicate_tasks.candidates import COLUMNS, Rooms
 from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task
 from ftplan.planners.replicate_tasks.mc_trees import count_mc_trees, trees_through
@@ -83,7 +84,8 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     if TaskReplicationOptions.of_plan(plan).then_recover:
         raise FtplanError(
             f"{what}: replicas chosen by --then-recover are worth what recoveries lose without them, which nobody "
-            "explains yet: evaluate the plan without the replica, or explain a recovery-schedule --replicas PLAN"
+            "explains yet: evaluate the plan without the replica, or explain a "
+            f"{RECOVERY_SCHEDULE.name} --replicas PLAN"
         )
     prepared = asked_of(plan, problem)
     node = nodes_by_task(plan, prepared.graph)
@@ -91,11 +93,11 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     if problem.cluster is not None:
         rooms = Rooms.of(prepared, problem.cluster, node, TaskReplicationOptions.of_plan(plan).max_cpu, plan.rules)
     chosen = _Chosen(plan, prepared, node, rooms)
-    if what.kind == "task":
-        return _task(what, chosen)
-    if what.kind == "node":
-        return _node(what, problem, chosen)
-    raise FtplanError(f"{what}: a task replication explains task:OPERATOR/INDEX and node:ID")
+    parts = {
+        "task": lambda: _task(what, chosen),
+        "node": lambda: _node(what, problem, chosen),
+    }
+    return explained(what, "a task replication", parts)
 
 
 def _task(what: Selector, chosen: _Chosen) -> Explanation:

@@ -15,10 +15,9 @@ from ftplan.planners.judging import (
     Judged,
     Judges,
     Recomputed,
-    judge_objective,
     judge_options,
+    judge_stated,
     judge_summary,
-    unknown_objective,
 )
 from ftplan.planners.replicate_tasks.body import body
 from ftplan.planners.replicate_tasks.budget import LEAST
@@ -182,14 +181,11 @@ def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> l
     if target is not None and reached < target - ROUNDING:
         text = f"{prepared.problem.metric} is {reached:.12g}, below the target {target:.12g}"
         broken.append(Violation("BELOW_TARGET", text))
-    stated = plan.objective
-    if stated is None or stated.value is None:
-        return broken
-    known = (prepared.problem.metric,) if target is None else (prepared.budget.measure,)
-    if stated.name not in known:
-        return [*broken, unknown_objective(stated, known)]
-    true = Recomputed(reached, "max", ROUNDING) if target is None else Recomputed(prepared.spent(node), "min", ROUNDING)
-    return broken + judge_objective(stated, true, plan.status)
+    if target is None:
+        name, true = prepared.problem.metric, Recomputed(reached, "max", ROUNDING)
+    else:
+        name, true = prepared.budget.measure, Recomputed(prepared.spent(node), "min", ROUNDING)
+    return broken + judge_stated(plan, (name,), lambda _: true)
 
 
 JUDGES = Judges(judge_replication, judge_question, KNOWN_RULES, (*METRICS, *LEAST, PRIORITY_TIME))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ftplan.costs.given_costs import GivenCosts, recorded_costs
+from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
-from ftplan.model.kinds import REPLICATE_TASKS
-from ftplan.model.plan import InputFile, Objective, Plan, Warn
+from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
-from ftplan.planners.comparisons import compared
+from ftplan.planners.making import Made, compared, log_planned
 from ftplan.planners.replicate_tasks.algorithms.curve import curve, curve_budgets
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
@@ -32,9 +30,6 @@ from ftplan.planners.replicate_tasks.recovery_cases import refuse
 from ftplan.planners.replicate_tasks.rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE, violations
 from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery, by_recovery
 from ftplan.planners.result import Result
-from ftplan.version import __version__
-
-_log = logging.getLogger(__name__)
 
 #: The rules of replicas on nodes.
 PLACED = (PRIMARY, ZONE, CAPACITY, MEMORY)
@@ -72,18 +67,15 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         result = deployed(asked, choose, settings, options.target, options.threshold)
     else:
         result, said = by_recovery(asked, choose, settings, following), (*said, *following.warnings)
-    seconds = time.perf_counter() - started
-    _log.info("%d tasks: %s, planned by %s in %.2f s", prepared.graph.tasks, result.status, planner.name, seconds)
+    log_planned(f"{prepared.graph.tasks} tasks", planner, result.status, started)
     warnings = (*problem.warnings, *prepared.warnings, *said, *result.warnings)
     points = None
     if options.curve:
         points, cut = _curve(asked, choose, replace(settings, ends=ends))
         warnings = (*warnings, *cut)
-    node, random = result.answer, None
-    if node is not None and compared():
-        clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
-        random, cut = random_choices(_spending(prepared, node), node, settings.seed, clock)
-        warnings = (*warnings, *cut)
+    node = result.answer
+    random, cut = _random(prepared, node, options.seed, ends)
+    warnings = (*warnings, *cut)
     written = None if node is None else body(prepared, current, node, points)
     rules, broken = _rules(asked, prepared, problem, written)
     warnings = (*warnings, *broken)
@@ -91,22 +83,21 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
     if following is not None:
         figures = following.figures(figures, prepared, current.node, node)
         written = None if node is None or written is None else {**written, "recovery": following.schedules(node)}
-    return Plan(
-        kind=REPLICATE_TASKS.name,
-        algorithm=planner.name,
-        options=_recorded(options, problem, prepared, current, cost_file),
-        seed=options.seed,
-        inputs=(*problem.inputs, *(file for file in (current.file, cost_file) if file is not None)),
-        status=result.status,
-        reason=result.reason,
+    made = Made(
+        result=replace(result, rules=rules),
+        body=written,
         objective=_objective(prepared, result, following),
-        rules=rules,
         summary=figures,
         warnings=of_command(warnings, limit_s),
-        infeasible=result.infeasible,
-        plan=written,
-        tool_version=__version__,
+        inputs=(*problem.inputs, *(file for file in (current.file, cost_file) if file is not None)),
+        derived={
+            "current": None if current.file is None else current.file.path,
+            "budget_unit": prepared.budget.unit,
+            "budget_limit": None if options.target is not None else prepared.problem.budget,
+            "cases": [case.id for case in prepared.problem.cases],
+        },
     )
+    return made.plan(problem, planner, options)
 
 
 def _check_change_limits(options: TaskReplicationOptions, current: Current) -> None:
@@ -135,6 +126,16 @@ def _curve(
             value, bound = max(point["value"], other.value), other.bound
             point["without_placement"] = {"value": value, "bound": bound}
     return stated, cut
+
+
+def _random(
+    prepared: PreparedReplication, node: NodeByTask | None, seed: int, ends: float
+) -> tuple[dict[str, Any] | None, tuple[Warn, ...]]:
+    """Return what random choices of as many replicas are worth, None where nobody asks or nothing is chosen."""
+    if node is None or not compared():
+        return None, ()
+    clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
+    return random_choices(_spending(prepared, node), node, seed, clock)
 
 
 def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplication:
@@ -173,22 +174,3 @@ def _rules(
     broken = tuple(r for r in PLACED if next(violations(plan["replicas"], limits, (r,)), None) is not None)
     named, warnings = kept_rules(asked, PLACED, broken)
     return (rule, *named), warnings
-
-
-def _recorded(
-    options: TaskReplicationOptions,
-    problem: Problem,
-    prepared: PreparedReplication,
-    current: Current,
-    cost_file: InputFile | None,
-) -> dict[str, Any]:
-    """Return the options as the plan keeps them: as asked, files by their paths, and what was derived beside."""
-    return {
-        **options.recorded(),
-        "current": None if current.file is None else current.file.path,
-        "costs": recorded_costs(options.costs, None if cost_file is None else cost_file.path),
-        "budget_unit": prepared.budget.unit,
-        "budget_limit": None if options.target is not None else prepared.problem.budget,
-        "cases": [case.id for case in prepared.problem.cases],
-        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
-    }

@@ -21,6 +21,7 @@ from ftplan.io.options.fields import (
     whole,
 )
 from ftplan.model.defaults import MAX_CPU
+from ftplan.model.kinds import RECOVERY_SCHEDULE
 
 BUDGETS = ("budget", "budget_cpu", "budget_mb", "target")
 METRICS = ("output-fidelity", "internal-completeness", "key-aligned-fidelity")
@@ -89,7 +90,7 @@ class TaskReplicationOptions(FailureOptions):
     costs: Any = option(
         None,
         COSTS,
-        "With --then-recover: recovery costs, as fitted on measured recoveries; see recovery-schedule.",
+        f"With --then-recover: recovery costs, as fitted on measured recoveries; see {RECOVERY_SCHEDULE.name}.",
         metavar="FILE",
     )
     weight: str = option("rate", one_of(*WEIGHTS), "What an output task counts in fidelity.")

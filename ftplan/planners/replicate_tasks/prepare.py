@@ -12,7 +12,6 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Fail, Failure
-from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.model.measures.fidelity import FidelityModel, fidelity_model
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
@@ -24,6 +23,7 @@ from ftplan.planners.failures import what_fails
 from ftplan.planners.replicate_tasks.budget import ReplicationBudget
 from ftplan.planners.replicate_tasks.internal_completeness import completeness_model
 from ftplan.planners.replicate_tasks.key_aligned_fidelity import key_aligned_model
+from ftplan.planners.replicate_tasks.kind import KIND
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.problem import FailureCase, NodeByTask, ReplicationProblem
 from ftplan.planners.replicate_tasks.rules import ReplicationLimits
@@ -89,7 +89,7 @@ def prepare(
         If an input is missing, or a selector names what is not there.
     """
     options = options or TaskReplicationOptions()
-    situation = situation_of(problem, options, "task replication", REPLICATE_TASKS.needs)
+    situation = situation_of(problem, options, "task replication", KIND.needs)
     graph = situation.graph
     said = tuple(_unplaced(situation))
     costs, state = situation.costs, situation.state

@@ -12,8 +12,8 @@ from ftplan.planners import registry
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 
-#: What ``recovery-schedule`` is asked for each failure, of ``best-density``: its work is bounded, so that the schedules
-#: are the same everywhere, and replicas can be compared by them.
+#: What recoveries are planned by, for each failure, with ``best-density``: its work is bounded, so that schedules are
+#: the same everywhere, and replicas can be compared by them.
 OPTIONS = {"objective": "priority-time", "iterations": 0, "seed": 0}
 #: The planners that can choose replicas by the recovery after them.
 PLANNERS = ("greedy", "structure-aware")

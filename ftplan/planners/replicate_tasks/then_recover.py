@@ -67,7 +67,7 @@ class FollowingRecovery:
         cases = recovery_cases(prepared, problem, options)
         questions = []
         for case in cases:
-            asked = RecoveryScheduleOptions.of(RECOVERY_SCHEDULE.command, case.options())
+            asked = RecoveryScheduleOptions.of(RECOVERY_SCHEDULE.name, case.options())
             questions.append(None if case.problem is None else question_of(case.problem, asked))
         return FollowingRecovery(cases, tuple(questions))
 

@@ -14,7 +14,7 @@ from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import over
-from ftplan.planners.assessments import Explanation
+from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.scale_out.effects import as_it_runs, required_tasks, task_state, task_use
 from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered, operator_numbers
 from ftplan.planners.scale_out.metrics import ScaledFigures
@@ -46,13 +46,12 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     numbers = operator_numbers(prepared.problem)
     if what.kind in ("operator", "key-group") and what.name not in numbers:
         raise FtplanError(f"{what}: there is no such operator")
-    if what.kind == "operator":
-        return _operator(what, figures, numbers[what.name])
-    if what.kind == "key-group":
-        return _key_group(what, figures, numbers[what.name])
-    if what.kind == "node":
-        return _node(what, figures)
-    raise FtplanError(f"{what}: a scale-out explains operator:ID, key-group:OPERATOR/NUMBER and node:ID")
+    parts = {
+        "operator": lambda: _operator(what, figures, numbers[what.name]),
+        "key-group": lambda: _key_group(what, figures, numbers[what.name]),
+        "node": lambda: _node(what, figures),
+    }
+    return explained(what, "a scale-out", parts)
 
 
 def _operator(what: Selector, figures: ScaledFigures, number: int) -> Explanation:

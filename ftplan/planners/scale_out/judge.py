@@ -16,11 +16,11 @@ from ftplan.planners.judging import (
     Recomputed,
     differences,
     held_to,
-    judge_objective,
     judge_options,
+    judge_stated,
     judge_summary,
+    judge_unanswered,
     shown,
-    unknown_objective,
 )
 from ftplan.planners.scale_out.body import operator_of
 from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
@@ -167,9 +167,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    prepared = asked_of(plan, problem)
-    differing, left = judge_summary(plan, summary(prepared, None))
-    return Judged([*differing, *judge_options(plan, _derived(plan))], (), left)
+    return judge_unanswered(plan, summary(asked_of(plan, problem), None), _derived(plan))
 
 
 def _derived(plan: Plan) -> dict[str, Any]:
@@ -242,13 +240,9 @@ def _diagnosis(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
 
 
 def _objective(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> list[Violation]:
-    stated = plan.objective
-    if stated is None or stated.value is None:
-        return []
-    if stated.name != OBJECTIVE:
-        return [unknown_objective(stated, (OBJECTIVE,))]
     value = sustained_load(problem, scaling)
-    return judge_objective(stated, Recomputed(value, "max", ROUNDING * max(abs(value), LEAST_SCALE)), plan.status)
+    true = Recomputed(value, "max", ROUNDING * max(abs(value), LEAST_SCALE))
+    return judge_stated(plan, (OBJECTIVE,), lambda _: true)
 
 
 def _fewest(plan: Plan, problem: ScalingProblem, scaling: Scaling) -> Iterator[Violation]:

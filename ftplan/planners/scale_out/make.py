@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ftplan.costs.given_costs import recorded_costs
 from ftplan.io.key_log_file import KeyLog, load_key_log
-from ftplan.model.kinds import SCALE_OUT
-from ftplan.model.plan import Infeasible, InputFile, Objective, Plan, Warn
+from ftplan.model.plan import Infeasible, Objective, Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, SearchOptions, of_command
-from ftplan.planners.deployed import recorded
+from ftplan.planners.making import Made, log_planned, without_failure
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.alarming import alarmed
 from ftplan.planners.scale_out.algorithms.baselines import baselines
@@ -31,9 +29,6 @@ from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
 from ftplan.planners.scale_out.reasons import steps, why_so_many
 from ftplan.planners.scale_out.rules import rules
 from ftplan.planners.scale_out.summary import summary
-from ftplan.version import __version__
-
-_log = logging.getLogger(__name__)
 
 #: Share of the time for the plan; the rest is for what it is compared with.
 PLANNED = 0.9
@@ -56,7 +51,7 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     search = SearchOptions(options.seed, command.left_s * PLANNED, options.iterations)
     result = plan(question, search)
     shape = f"{len(question.operators)} operators x {len(question.nodes)} nodes"
-    _log.info("%s: %s, planned by %s in %.2f s", shape, result.status, planner.name, time.perf_counter() - started)
+    log_planned(shape, planner, result.status, started)
     scaling = None if result.answer is None else on_their_state(question, result.answer)
     techniques = Techniques(())
     if scaling is not None:
@@ -64,31 +59,29 @@ def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> P
     impossible = result.infeasible or techniques.infeasible
     if impossible is not None:
         scaling = None
-    status = "infeasible" if impossible is not None else result.status
     figures = None
     if scaling is not None:
         figures = ScaledFigures(prepared, scaling, _named(scaling, techniques), options.technique)
     beside, more = _beside(prepared, options, problem, front, log, command)
-    read = () if log is None else (log.input,)
     value = None if scaling is None else sustained_load(question, scaling)
-    return Plan(
-        kind=SCALE_OUT.name,
-        algorithm=planner.name,
-        options=_recorded(options, (*prepared.inputs, *read), prepared.thresholds.alarming, problem),
-        seed=options.seed,
-        inputs=(*(item for item in problem.inputs if item.role != "failure"), *prepared.inputs, *read),
-        status=status,
+    stated = replace(
+        result,
+        status="infeasible" if impossible is not None else result.status,
         reason=_reason(question, result, impossible, scaling),
-        objective=Objective.of("sustained-load", "max", value, None if scaling is None else result.bound),
         rules=() if scaling is None else rules(question, scaling, options.latency_budget_s),
-        summary={**_summary(prepared, figures), **beside},
-        warnings=of_command(
-            (*problem.warnings, *question.warnings, *said, *more, *result.warnings), command.time_limit_s
-        ),
         infeasible=impossible,
-        plan=None if figures is None else body(figures, _reasons(figures, techniques), _steps(figures)),
-        tool_version=__version__,
     )
+    warnings = (*problem.warnings, *question.warnings, *said, *more, *result.warnings)
+    made = Made(
+        result=stated,
+        body=None if figures is None else body(figures, _reasons(figures, techniques), _steps(figures)),
+        objective=Objective.of("sustained-load", "max", value, None if scaling is None else result.bound),
+        summary={**_summary(prepared, figures), **beside},
+        warnings=of_command(warnings, command.time_limit_s),
+        inputs=(*without_failure(problem), *prepared.inputs, *(() if log is None else (log.input,))),
+        derived={"alarming_requested": options.alarming, "alarming": float(prepared.thresholds.alarming)},
+    )
+    return made.plan(problem, planner, options)
 
 
 def _named(scaling: Scaling, techniques: Techniques) -> dict[int, str | None]:
@@ -170,20 +163,3 @@ def _worth(prepared: PreparedScaling, scaling: Scaling) -> dict[str, float]:
     """Return what another algorithm's plan is worth."""
     load, cores = sustained_load(prepared.problem, scaling), extra_cpu(prepared.problem, scaling)
     return {"sustained_load": load, "extra_cpu": cores}
-
-
-def _recorded(
-    options: ScaleOutOptions, inputs: Sequence[InputFile], alarming: float, problem: Problem
-) -> dict[str, Any]:
-    """Return the options as the plan keeps them: as asked, files by their paths, and what came of them beside."""
-    paths = {item.role: item.path for item in inputs}
-    return {
-        **options.recorded(),
-        "alarming_requested": options.alarming,
-        "alarming": float(alarming),
-        "key_log": paths.get("key_log"),
-        "rules": recorded_costs(options.rules, paths.get("rules")),
-        "checkpoints": recorded(options.checkpoints, paths.get("checkpoints")),
-        "costs": recorded_costs(options.costs, paths.get("costs")),
-        "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
-    }

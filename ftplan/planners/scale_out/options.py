@@ -19,6 +19,9 @@ from ftplan.io.options.fields import (
     option,
     optional,
     path,
+    seconds,
+    size,
+    speed,
     whole,
 )
 from ftplan.io.options.shared import BANDWIDTH, checkpoints_in_place
@@ -74,12 +77,8 @@ class ScaleOutOptions(PlanOptions):
         "from --alarming on, then loaded and replayed; assisted = where checkpoints lie on the nodes already; auto = "
         "the least extra core-seconds within --latency-budget.",
     )
-    latency_budget_s: float | None = option(
-        None,
-        optional(TIME),
-        "No pause is longer.  [default: 1s, where --technique auto reaches it]",
-        metavar="TIME",
-        unit="time",
+    latency_budget_s: float | None = seconds(
+        None, optional(TIME), "No pause is longer.  [default: 1s, where --technique auto reaches it]"
     )
     split: str = option(
         "load",
@@ -95,15 +94,13 @@ class ScaleOutOptions(PlanOptions):
         "Which demand of the windows of --look-back operators are sized for, at least.",
         metavar="peak|mean|pN",
     )
-    look_back_s: float = option(
-        86400.0, TIME, "Windows that sizes follow from, up to the end of the statistics.", metavar="TIME", unit="time"
-    )
+    look_back_s: float = seconds(86400.0, TIME, "Windows that sizes follow from, up to the end of the statistics.")
     forecast: str = option(
         "auto",
         one_of(*FORECASTS),
         "How demand goes on: auto = whichever foretold the statistics best, judged on time that it had not seen.",
     )
-    horizon_s: float = option(3600.0, TIME, "How far ahead demand is foretold.", metavar="TIME", unit="time")
+    horizon_s: float = seconds(3600.0, TIME, "How far ahead demand is foretold.")
     growth: float = option(1.0, number(0.0, 1e6), "Multiplies the demand of sources, for what-if.", metavar="X")
     task_capacity: float | None = option(
         None,
@@ -111,12 +108,10 @@ class ScaleOutOptions(PlanOptions):
         "Records per second that a task takes at full use.  [default: true rates, from the time that tasks were busy]",
         metavar="X",
     )
-    task_memory: float | None = option(
+    task_memory: float | None = size(
         None,
         optional(number(0.0, 1e24, above=True)),
         "State that a task may hold, such as 2GB.  [default: its share of its node's memory]",
-        metavar="SIZE",
-        unit="size",
     )
     max_parallelism: int | None = option(
         None, optional(whole(1)), "Most tasks of an operator.  [default: its key groups, else 128]", metavar="N"
@@ -134,19 +129,15 @@ class ScaleOutOptions(PlanOptions):
     ready: float = option(
         0.95, SHARE, "With --alarming auto: the share of crossings for which backups are ready.", metavar="X"
     )
-    setup_s: float | None = option(
+    setup_s: float | None = seconds(
         None,
         optional(TIME),
         "How long new tasks take to start, without state.  [default: restart_s of --costs, else 30s]",
-        metavar="TIME",
-        unit="time",
     )
-    checkpoint_interval_s: float | None = option(
+    checkpoint_interval_s: float | None = seconds(
         None,
         optional(TIME),
         "How often state is stored from --alarming on.  [default: the operator's interval, else 60s]",
-        metavar="TIME",
-        unit="time",
     )
     checkpoint_records: float | None = option(
         None,
@@ -154,13 +145,11 @@ class ScaleOutOptions(PlanOptions):
         "Store it also when so many records have changed it since, sooner than that.",
         metavar="N",
     )
-    bandwidth: float | None = option(
+    bandwidth: float | None = speed(
         None,
         optional(BANDWIDTH),
         "Of state transfers, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else "
         "the cluster's network, else 100MB]",
-        metavar="SPEED",
-        unit="speed",
     )
     max_rescales_per_day: int | None = option(
         None,
@@ -169,12 +158,10 @@ class ScaleOutOptions(PlanOptions):
         "half of the statistics is judged on the rest, beside the optimum that knows all demand.",
         metavar="N",
     )
-    rescale_time_s: float | None = option(
+    rescale_time_s: float | None = seconds(
         None,
         optional(TIME),
         "For how long nothing is processed while an operator is rescaled.  [default: restart_s of --costs, else 30s]",
-        metavar="TIME",
-        unit="time",
     )
     max_overloaded: float = option(
         0.05,

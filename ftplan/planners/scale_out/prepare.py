@@ -9,7 +9,6 @@ import numpy as np
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
-from ftplan.model.kinds import SCALE_OUT
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, Topology
@@ -25,6 +24,7 @@ from ftplan.planners.scale_out.bottlenecks.states import (
 from ftplan.planners.scale_out.demand.true_rates import OperatorFlow
 from ftplan.planners.scale_out.demand.usage import OperatorUsage, operator_usage, scalable_operators
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
+from ftplan.planners.scale_out.kind import KIND
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, ScalingProblem
 from ftplan.planners.scale_out.room import ClusterRoom, by_id, job_weights, room, task_memory
@@ -159,7 +159,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
 
 def _situation(problem: Problem, options: ScaleOutOptions) -> Situation:
     """Return the inputs, operators by id."""
-    situation = situation_of(problem, options, "a scale-out", SCALE_OUT.needs)
+    situation = situation_of(problem, options, "a scale-out", KIND.needs)
     if situation.required_stats.manifest.windows < 1:
         raise FtplanError("a scale-out needs statistics over time: these have no windows")
     return replace(situation, topology=by_id(situation.topology))

@@ -18,6 +18,7 @@ from ftplan.io.options.fields import (
     texts,
     whole,
 )
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.planners.allocate_checkpoints.options import CheckpointAllocationOptions
 from ftplan.planners.rebalance.options import RebalanceOptions
 
@@ -112,7 +113,7 @@ class MigrationSimulationOptions(Options):
     balance: Any = option(
         "none",
         CheckpointAllocationOptions.options()["balance"].check,
-        "trace: how evenly these allocations are spread over nodes, as allocate-checkpoints has it.",
+        f"trace: how evenly these allocations are spread over nodes, as {ALLOCATE_CHECKPOINTS.name} has it.",
         metavar="auto|X|count|none",
     )
     copies: int = option_of(CheckpointAllocationOptions, "copies")

@@ -140,7 +140,7 @@ def planned(scene: RecoveryScene, there: tuple[float, ...]) -> tuple[Steps, tupl
     limits = RecoveryOptions(
         prefetch=options.prefetch, seed=options.seed, time_limit_s=PLANNING_S, iterations=options.iterations
     )
-    planner = registry.load(registry.row(RECOVERY_SCHEDULE.command, scene.options.algorithm))
+    planner = registry.load(registry.row(RECOVERY_SCHEDULE.name, scene.options.algorithm))
     result: Result[Schedule] = planner(replace(problem, horizon_s=np.inf), limits)
     warnings = tuple(warning for warning in result.warnings if warning.code == "TIME_LIMIT")
     return (() if result.answer is None else body(result.answer, problem)["steps"]), warnings

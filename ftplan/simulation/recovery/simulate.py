@@ -95,7 +95,7 @@ def _contenders(scene: RecoveryScene, plans: Sequence[GivenPlan]) -> list[Conten
     """Return each mode with each plan, the first plan first."""
     first, other = (None if item.plan is None else GivenSchedule.of(item.plan, item.name, scene) for item in plans)
     schedules = [first] if other is None else [first, other]
-    algorithm = scene.options.algorithm or registry.row(RECOVERY_SCHEDULE.command, None).name
+    algorithm = scene.options.algorithm or registry.row(RECOVERY_SCHEDULE.name, None).name
     return [Contender(mode, schedule, algorithm) for mode in scene.options.modes for schedule in schedules]
 
 

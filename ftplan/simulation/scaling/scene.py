@@ -73,7 +73,7 @@ def scene_of(problem: Problem, plan: Any, options: ScalingSimulationOptions) -> 
     if problem.stats is not None:
         if problem.topology is None:
             raise FtplanError("--stats: without a topology nothing tells what feeds what: give --topology")
-        prepared = prepare(problem, ScaleOutOptions.of(SCALE_OUT.command, _instead(options)))
+        prepared = prepare(problem, ScaleOutOptions.of(SCALE_OUT.name, _instead(options)))
         return _measured(problem, prepared, job_of_statistics(prepared, None, options), ())
     return _unmeasured(problem, options)
 

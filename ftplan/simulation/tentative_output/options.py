@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from ftplan.errors import LONGEST_QUOTE
 from ftplan.io.options.fields import MOST, PLAN, Check, Options, number, one_of, option, optional, texts, whole
+from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.planners.replicate_tasks.options import METRICS
 
 ALGORITHMS = ("dynamic-programming", "structure-aware", "greedy", "exact")
@@ -87,7 +88,9 @@ class TentativeOutputOptions(Options):
         "top-k = the commonest keys of a log in sliding windows; incidents = a join of traffic and reported incidents, "
         "both made up.  [default: top-k where a LOG is given]",
     )
-    replicas: Any = option(None, PLAN, "Judge this plan of kind replicate-tasks, instead of planning.", metavar="PLAN")
+    replicas: Any = option(
+        None, PLAN, f"Judge this plan of kind {REPLICATE_TASKS.name}, instead of planning.", metavar="PLAN"
+    )
     ratios: Any = option(
         None,
         optional(Check("shares from 0 to 1, such as 0.1,0.5", _ratios)),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
+from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
@@ -72,7 +73,7 @@ def planned_sets(problem: Problem, options: TentativeOutputOptions) -> tuple[lis
         If all give up.
     """
     pairs = planned_pairs(options)
-    planner_of = {a: ReplicationPlanner.of(registry.row("replicate-tasks", a)) for a, _ in pairs}
+    planner_of = {a: ReplicationPlanner.of(registry.row(REPLICATE_TASKS.name, a)) for a, _ in pairs}
     problem_of = {m: prepared_for(problem, m).problem for _, m in pairs}
     settings = ReplicationOptions(seed=options.seed, time_limit_s=TIME_LIMIT_S)
     sets: list[ReplicaSet] = []
@@ -95,7 +96,7 @@ def planned_sets(problem: Problem, options: TentativeOutputOptions) -> tuple[lis
 
 
 def given_set(given: Any, graph: TaskGraph) -> tuple[ReplicaSet, InputFile]:
-    """Return the replicas of a plan of kind replicate-tasks; on which nodes does not matter here.
+    """Return the replicas of a task replication; on which nodes does not matter here.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ftplan.api.doctor import examination, machine
-from ftplan.api.doctor.packages import EXTRAS, NEEDED, installed
+from ftplan.api.doctor.machine import EXTRAS, NEEDED, installed
 from ftplan.api.doctor.settings import Settings
 from ftplan.api.doctor.trials import Outcome, Trial
 from ftplan.model import machine_limits

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import ftplan
-from ftplan.api.plans import verify
+from ftplan.api.verification import verify
 from ftplan.model.plan import Plan
 from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.options import PeerRingOptions

@@ -81,14 +81,8 @@ def _mask(problem: ReplicationProblem, tasks: tuple[int, ...]) -> np.ndarray[Any
 
 
 def row(name: str = "brute_force") -> Row:
-    return Row(
-        name,
-        "replicate-tasks",
-        f"tests.planners.replicate_tasks.replication_cases:{name}",
-        True,
-        "optimal",
-        "everything",
-    )
+    function = f"tests.planners.replicate_tasks.replication_cases:{name}"
+    return Row(name, function, exact=True, guarantee="optimal", source="everything", kind="replicate-tasks")
 
 
 def loaded(

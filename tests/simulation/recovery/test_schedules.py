@@ -10,7 +10,7 @@ import pytest
 
 import ftplan
 from ftplan.errors import FtplanError
-from ftplan.planners.given_plan import a_plan
+from ftplan.planners.plan_inputs import a_plan
 from ftplan.planners.registry import rows
 from ftplan.simulation.recovery.contenders import Contender, arrival_times, setting_of
 from ftplan.simulation.recovery.schedules import GivenSchedule, planned, starts

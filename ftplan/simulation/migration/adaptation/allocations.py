@@ -108,7 +108,7 @@ class Allocator:
         settings = replace(self.settings, objective=objective, seed=seed)
         cluster = self._cluster(now)
         problem = build(self.topology, cluster, cluster.placement, self._seen(windows), settings)
-        planner = registry.load(registry.row(ALLOCATE_CHECKPOINTS.command, technique.planner))
+        planner = registry.load(registry.row(ALLOCATE_CHECKPOINTS.name, technique.planner))
         result: Result[Allocation] = planner(problem, settings)
         return settings, result
 

@@ -1,21 +1,119 @@
-"""What only planning again can say of a plan: whether its bound is one, and its figures of other plans."""
+"""Whether a plan holds: its rules, its inputs, and what it states; what only planning again can say, if asked for."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from ftplan.api.plans import plan as planned
 from ftplan.errors import FtplanError
-from ftplan.model.plan import Plan, canonical
+from ftplan.io.options.fields import PlanSource
+from ftplan.io.options.parameters import call
+from ftplan.model.plan import Plan, Warn, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
-from ftplan.planners.judging import UNANSWERED, differences, shown
-from ftplan.planners.kind import PlanKind
+from ftplan.planners.assessments import Verification, with_failures
+from ftplan.planners.judging import UNANSWERED, Judged, differences, judge_envelope, shown, unknown_objective
+from ftplan.planners.kind import PlanKind, kind_of
+from ftplan.planners.plan_inputs import stale_inputs, with_inputs
 
 
-def prove(
+def verify(
+    plan: Plan | PlanSource,
+    problem: Problem | None = None,
+    *,
+    strict: bool = False,
+    ignore_stale: bool = False,
+    fail: Iterable[str] = (),
+    prove: bool = False,
+    time_limit_s: float = 60.0,
+) -> Verification:
+    """Hold a plan to the rules that it names (*strict*: to all), to its inputs, and to what it states.
+
+    What follows from plan and inputs is recomputed: objective, gap, scale and status, the summary, moves and other
+    changes, derived options. ``not_recomputed`` names what the plan states beside these. A plan made by hand may leave
+    out everything but its kind and body: what it does not state is not judged.
+
+    Codes of violations are those of the kind, ``STALE_INPUT`` for an input whose hash changed, ``UNKNOWN_RULE``,
+    ``STATUS_DIFFERS``, ``OBJECTIVE_DIFFERS``, ``GAP_DIFFERS``, ``SUMMARY_DIFFERS``, ``OPTION_DIFFERS``,
+    ``CHANGES_DIFFER``.
+
+    Parameters
+    ----------
+    plan
+        A plan, the path of one, or its document.
+    problem
+        None loads the inputs that the plan names.
+    strict
+        Hold it to every rule that its kind knows, not only to those that it names.
+    ignore_stale
+        Let inputs have changed since the plan was made.
+    fail
+        Selectors of what fails, besides the failure of *problem* and the plan's own.
+    prove
+        Plan again to judge what cannot be recomputed.
+    time_limit_s
+        With *prove*: seconds for each planner.
+
+    Returns
+    -------
+    Verification
+        ``valid``, and ``violations`` with their codes.
+
+    Raises
+    ------
+    FtplanError
+        If the plan is of a kind that cannot be verified yet, or an input is missing.
+    """
+    plan, problem = with_inputs(plan, problem)
+    given = {"strict": strict, "ignore_stale": ignore_stale, "prove": prove, "time_limit_s": time_limit_s}
+    asked, kind = call("verify", fail=fail, **given), kind_of(plan.kind, "verify")
+    plan, ignored = _under_failures(plan, kind, asked["fail"])
+    violations = [] if ignore_stale else stale_inputs(plan, problem)
+    judged = _judged(plan, problem, kind, strict)
+    violations += judged.violations
+    left = judged.not_recomputed
+    if prove:
+        more, left = _proven(plan, problem, kind, left, valid=not violations, time_limit_s=time_limit_s)
+        violations += more
+    left = tuple(dict.fromkeys(left))
+    return Verification(tuple(dict.fromkeys(violations)), judged.rules, problem.warnings + ignored, left)
+
+
+def _under_failures(plan: Plan, kind: PlanKind, named: tuple[str, ...]) -> tuple[Plan, tuple[Warn, ...]]:
+    """Return the plan with more that fails, or a warning that its kind answers no failure."""
+    if not named:
+        return plan, ()
+    if kind.answers_failure:
+        return with_failures(plan, named), ()
+    what = f"a {plan.kind.replace('-', ' ')}"
+    text = f"{what} keeps its rules or not whatever fails: evaluate scores it under a failure"
+    return plan, (Warn("FAILURE_IGNORED", text),)
+
+
+def _judged(plan: Plan, problem: Problem, kind: PlanKind, strict: bool) -> Judged:
+    """Return what the judges of all plans and those of the kind say."""
+    judges = kind.judges
+    violations = judge_envelope(plan, judges.rules)
+    left: tuple[str, ...] = ("infeasible",) if plan.infeasible is not None else ()
+    if plan.plan is None:
+        if plan.objective is not None and plan.objective.name not in judges.objectives:
+            violations.append(unknown_objective(plan.objective, judges.objectives))
+        judged = judges.question(plan, problem)
+    else:
+        # Rules that nobody knows are said above, and no judge knows what to do with them.
+        known = None if plan.rules is None else tuple(rule for rule in plan.rules if rule in judges.rules)
+        judged = judges.answer(replace(plan, rules=known), problem, strict)
+    left = (*left, *judged.not_recomputed)
+    if plan.objective is not None and plan.objective.bound is not None:
+        left = ("bound", *left)
+    return Judged([*violations, *judged.violations], () if plan.plan is None else judged.rules, left)
+
+
+def _proven(
     plan: Plan, problem: Problem, kind: PlanKind, left: tuple[str, ...], *, valid: bool, time_limit_s: float
 ) -> tuple[list[Violation], tuple[str, ...]]:
     """Plan again, and return what that refutes and which of the statements *left* nobody has recomputed still.
@@ -66,14 +164,12 @@ def prove(
 
 
 def _again(plan: Plan, problem: Problem, kind: PlanKind, algorithm: str | None, time_limit_s: float) -> Plan:
-    from ftplan.api.plans import plan as planned
-
     if not plan.options:
         raise FtplanError("--prove: the plan has no options, so that nobody can ask again what it answers")
     asked = {**kind.options.asked_by(plan), "time_limit_s": time_limit_s, "seed": plan.seed}
     if "bound" in kind.options.options() and plan.objective is not None and plan.objective.bound is not None:
         asked["bound"] = True
-    if not kind.row.answers_failure:
+    if not kind.answers_failure:
         problem = replace(problem, failure=None)
     started = time.monotonic()
     try:
