@@ -27,7 +27,7 @@ from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits, limits_of
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, CheckpointProblem, build
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules

@@ -20,8 +20,8 @@ from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
+from ftplan.planners.fidelity_circuit.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.models.monomials import rows
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 from ftplan.planners.replicate_tasks.problem import FailureCase, ReplicationProblem

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import grimp
@@ -12,6 +14,7 @@ from importlinter.application import use_cases
 from importlinter.configuration import configure
 from importlinter.domain.contract import registry
 
+from ftplan.model import kinds
 from tests.places import ROOT
 
 #: For each contract imports that break it, each by itself: who imports, and what. ``toy`` is a room, a question or an
@@ -26,7 +29,11 @@ PLANTED: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("ftplan.toy_room.things", "ftplan.errors"),
     ),
     "ortools only in planners": (("ftplan.toy_room.things", "ortools"), ("ftplan.simulation.toy.run", "ortools")),
-    "pyspark only in spark_stats": (("ftplan.toy_room.things", "pyspark"), ("ftplan.planners.toy.make", "pysail")),
+    "pyspark only in spark_stats and engines": (
+        ("ftplan.toy_room.things", "pyspark"),
+        ("ftplan.planners.toy.make", "pyspark"),
+    ),
+    "pysail only in spark_stats": (("ftplan.toy_room.things", "pysail"), ("ftplan.engines.toy.log", "pysail")),
     "click and rich only in cli": (("ftplan.planners.toy.view", "rich"), ("ftplan.planners.toy.kind", "click")),
     "pydantic where files are described": (
         ("ftplan.planners.toy.make", "pydantic"),
@@ -52,6 +59,11 @@ PLANTED: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("ftplan.simulation.toy.setting", "pydantic"),
         ("ftplan.simulation.migration.toy.outcome", "ftplan.reports.answer"),
         ("ftplan.simulation.engine.toy", "rich"),
+    ),
+    "No circles": (
+        ("ftplan.planners.peer_ring.rules", "ftplan.planners.peer_ring.make"),
+        ("ftplan.planners.recovery_schedule.metrics", "ftplan.planners.replicate_tasks.metrics"),
+        ("ftplan.model.topology", "ftplan.model.problem"),
     ),
     "A repair is planned in layers": (
         (
@@ -113,3 +125,33 @@ def test_a_planted_import_breaks_its_contract(
     (contract,) = [item for item in options.contracts_options if item["name"] == name]
     assert checked(contract, graph, options.session_options)
     assert not checked(contract, planted(graph, importer, imported), options.session_options)
+
+
+def shared(package: Path) -> set[str]:
+    """Return the modules of a question that others may import, as its ``__init__`` lists them."""
+    for node in ast.parse((package / "__init__.py").read_text("utf-8")).body:
+        target = (
+            node.target
+            if isinstance(node, ast.AnnAssign)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
+        if isinstance(target, ast.Name) and target.id == "SHARED":
+            return set(ast.literal_eval(node.value))  # type: ignore[union-attr, arg-type]
+    raise AssertionError(f"{package.name}/__init__.py lists no SHARED")
+
+
+@pytest.mark.parametrize("row", kinds.ROWS, ids=lambda row: row.name)
+def test_a_question_takes_of_another_what_that_one_shares(graph: grimp.ImportGraph, row: kinds.KindRow) -> None:
+    """And what it shares, somebody takes."""
+    package = ROOT.joinpath(*row.folder.split("."))
+    others = tuple(other.folder for other in kinds.ROWS if other.name != row.name)
+    taken = {
+        imported.removeprefix(f"{row.folder}.")
+        for other in others
+        for importer in (other, *graph.find_descendants(other))
+        for imported in graph.find_modules_directly_imported_by(importer)
+        if imported.startswith(f"{row.folder}.")
+    }
+    assert taken == shared(package)

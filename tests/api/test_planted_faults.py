@@ -17,7 +17,7 @@ import ftplan
 from ftplan.api.verification import verify
 from ftplan.errors import FtplanError
 from ftplan.planners.recovery_schedule.algorithms.repair import objectives
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import RepairBound
+from ftplan.planners.recovery_schedule.algorithms.repair.repair_bound import RepairBound
 from ftplan.planners.recovery_schedule.make import MOST_STAIRS, _stairs
 from tests.planners.recovery_schedule.repair_documents import loaded, random_case
 

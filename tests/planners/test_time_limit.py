@@ -19,9 +19,9 @@ from ftplan.generators.experiments import LayerSizes, layered
 from ftplan.io.model_entries import topology_entry
 from ftplan.planners import budget
 from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.fidelity_circuit.circuit import circuit
+from ftplan.planners.fidelity_circuit.reduction import reduce
 from ftplan.planners.replicate_tasks import make as replicate_tasks
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
-from ftplan.planners.replicate_tasks.algorithms.models.reduction import reduce
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 
 WIDE, LAYERS = 12, 5

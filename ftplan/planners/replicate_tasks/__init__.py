@@ -29,4 +29,4 @@ nodes more budget is never worse with structure-aware. docs/methods/replication.
 """
 
 #: Modules that other questions may import.
-SHARED = ("algorithms.models.reduction",)
+SHARED = ()

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from ftplan.model.measures.fidelity import FidelityModel
+from ftplan.model.measures.fidelity_gains import useful
 from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.replicate_tasks.fidelity_gains import useful
 
 #: Tasks times cases of a problem of usual size.
 USUAL = 100_000

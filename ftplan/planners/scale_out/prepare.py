@@ -21,7 +21,6 @@ from ftplan.planners.scale_out.bottlenecks.states import (
     check_thresholds,
     timeline,
 )
-from ftplan.planners.scale_out.demand.true_rates import OperatorFlow
 from ftplan.planners.scale_out.demand.usage import OperatorUsage, operator_usage, scalable_operators
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
 from ftplan.planners.scale_out.kind import KIND
@@ -30,6 +29,7 @@ from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, S
 from ftplan.planners.scale_out.room import ClusterRoom, by_id, job_weights, room, task_memory
 from ftplan.planners.scale_out.techniques.prepare import leads, setup_seconds, technique_setting
 from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
+from ftplan.planners.scale_out.true_rates import OperatorFlow
 from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
 from ftplan.planners.situation import Situation, situation_of
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.model.measures.fidelity import fidelity_model
+from ftplan.model.measures.fidelity_gains import gains, useful
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Partitioning, Substreams, Topology
-from ftplan.planners.replicate_tasks.fidelity_gains import gains, useful
 from ftplan.planners.replicate_tasks.key_aligned_fidelity import key_aligned_model
 from tests.topologies import joined_topologies, operator, topologies
 

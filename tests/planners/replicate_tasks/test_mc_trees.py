@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.model.measures.fidelity import fidelity_model
+from ftplan.model.measures.fidelity_gains import gains, useful
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.replicate_tasks.algorithms.greedy import meeting_again
-from ftplan.planners.replicate_tasks.fidelity_gains import gains, useful
 from ftplan.planners.replicate_tasks.mc_trees import count_mc_trees
 from tests.planners.replicate_tasks.mc_tree_cases import complete, mc_trees
 from tests.topologies import operator, topologies

@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import proven_bound
+from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import proven_bound
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import infeasible
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import too_few_domains
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules

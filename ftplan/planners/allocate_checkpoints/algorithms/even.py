@@ -8,10 +8,10 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.baseline import random_plan, without_zones
+from ftplan.planners.allocate_checkpoints.algorithms.limits import most_copies
 from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest_flow
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import infeasible
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import infeasible_count, too_few_domains
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import most_copies
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.result import Result

@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits, limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search.best_first import best_first
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import (
     CopyMigration,

@@ -10,8 +10,8 @@ import numpy as np
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import RulesInForce
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.peer_ring.metrics import apart, weights
 from ftplan.planners.peer_ring.moves import held_at
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.tier import apart, weights
 
 #: Groups, and choices, up to which all choices are looked at.
 MOST_GROUPS_ENUMERATED, MOST_CHOICES_ENUMERATED = 14, 20_000

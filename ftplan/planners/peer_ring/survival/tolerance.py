@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.peer_ring.metrics import tier_figures
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import Copysets, copysets, probability_of
 from ftplan.planners.peer_ring.survival.harmless import best_case
 from ftplan.planners.peer_ring.survival.survival import survival
 from ftplan.planners.peer_ring.survival.zones import fatal_zones, single_losses
+from ftplan.planners.peer_ring.tier import tier_figures
 
 #: Fatal sets that are named, those first that lose most.
 MOST_NAMED_SETS = 5
@@ -51,7 +51,7 @@ def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
     ``survival``
         See :func:`ftplan.planners.peer_ring.survival.survival.survival`; null where no probability of failure is known.
     ``tier``
-        With tiered copies: see :func:`ftplan.planners.peer_ring.metrics.tier_figures`; else null.
+        With tiered copies: see :func:`ftplan.planners.peer_ring.tier.tier_figures`; else null.
     ``without_tier``
         With tiered copies: the same for the ring whose last copy lies on the next node clockwise; null without tiers,
         or where the ring has too few nodes for so many copies.

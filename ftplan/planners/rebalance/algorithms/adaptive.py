@@ -25,7 +25,7 @@ from ftplan.planners.rebalance.algorithms.search.improved_placements import (
     own_value,
     placed_anew,
 )
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem
 from ftplan.planners.rebalance.rules import rules
 from ftplan.planners.result import Result

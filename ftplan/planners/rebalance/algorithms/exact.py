@@ -10,8 +10,8 @@ from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
+from ftplan.planners.rebalance.algorithms.least_cost import fewest, least_cost
 from ftplan.planners.rebalance.algorithms.models.choices import ChoiceTable
-from ftplan.planners.rebalance.algorithms.models.least_cost import fewest, least_cost
 from ftplan.planners.rebalance.algorithms.models.node_model import Goal
 from ftplan.planners.rebalance.algorithms.models.phase_cuts import impossible_moves
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch

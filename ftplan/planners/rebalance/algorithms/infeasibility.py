@@ -22,7 +22,7 @@ from ftplan.planners.rebalance.algorithms.raisable_limits import (
 )
 from ftplan.planners.rebalance.algorithms.search.improved_placements import improved_starts
 from ftplan.planners.rebalance.algorithms.search.repair import MODELS, repaired
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.effects import fair_load, made_even
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.problem import RebalanceLimits, RebalanceProblem

@@ -13,7 +13,7 @@ from ftplan.model.plan import canonical_number
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.units import MB
 from ftplan.planners.rebalance.algorithms.outcome import rounded_up
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.effects import fair_load, made_even
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.planners.rebalance.problem import RebalanceProblem

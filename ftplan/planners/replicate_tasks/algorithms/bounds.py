@@ -12,9 +12,9 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.fidelity_circuit.circuit import Circuit, circuit, weighted_sum
+from ftplan.planners.fidelity_circuit.reduction import Reduced, reduce
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, knapsacks
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit, circuit, weighted_sum
-from ftplan.planners.replicate_tasks.algorithms.models.reduction import Reduced, reduce
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 #: Denominators of costs that are tried, and how far a cost may be from such a fraction.

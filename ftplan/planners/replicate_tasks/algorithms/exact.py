@@ -11,13 +11,13 @@ from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.plan import Status, sound_bound
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.fidelity_circuit.circuit import Circuit
+from ftplan.planners.fidelity_circuit.reduction import Reduced
+from ftplan.planners.fidelity_circuit.tables import choices
 from ftplan.planners.replicate_tasks.algorithms.bounds import RAISED, CostCircuit, quick_bound, raised, units
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Knapsack, knapsacks, room
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
-from ftplan.planners.replicate_tasks.algorithms.models.reduction import Reduced
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites, nodes_on
-from ftplan.planners.replicate_tasks.algorithms.models.tables import choices
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.replica_placement import in_place
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ftplan.model.measures.fidelity_gains import gains
 from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
@@ -14,7 +15,6 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, significant
 from ftplan.planners.replicate_tasks.algorithms.search.climbing import climbed_within
-from ftplan.planners.replicate_tasks.fidelity_gains import gains
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ftplan.model.measures.fidelity_gains import gains
 from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.replicate_tasks.fidelity_gains import gains
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 #: Nodes on which one replica may be moved away to make room for another one, those with most room first.

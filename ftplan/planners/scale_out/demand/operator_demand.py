@@ -19,7 +19,7 @@ from ftplan.model.rates import rates
 from ftplan.model.statistics import window_numbers
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.demand.true_rates import OperatorFlow, propagated
+from ftplan.planners.scale_out.true_rates import OperatorFlow, propagated
 
 #: Bursts that are shorter count for nothing in themselves.
 STEADY_S = 60.0

@@ -15,12 +15,12 @@ from ftplan.model.machine_limits import VARIABLE
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import needed_bytes
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale import ascend_at_scale
+from ftplan.planners.allocate_checkpoints.algorithms.ascent_at_scale import ascend_at_scale
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import scan, with_incumbent
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import best_dual
 from ftplan.planners.allocate_checkpoints.algorithms.exact import MANY_PAIRS, exact, price_guided
+from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import best_dual
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import longest_first
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search.node_repair import repair_in_bulk
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation

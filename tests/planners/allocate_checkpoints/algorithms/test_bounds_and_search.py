@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale import CANDIDATE_STEPS, SAMPLE_STEPS
+from ftplan.planners.allocate_checkpoints.algorithms.ascent_at_scale import CANDIDATE_STEPS, SAMPLE_STEPS
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import WHOLE, ascend, dual_value
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import best_dual
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     Blocks,
     Lagrangian,
@@ -22,9 +21,10 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     subgradient_ascent,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
-from ftplan.planners.allocate_checkpoints.algorithms.models.reduced_cost_fixing import open_columns
+from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import best_dual
+from ftplan.planners.allocate_checkpoints.algorithms.reduced_cost_fixing import open_columns
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import longest_first
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search import node_repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (
     NeighbourhoodEffort,

@@ -17,11 +17,11 @@ from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import dual_value, ordered_cheapest
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.proven_bound import proven_bound
 from ftplan.planners.allocate_checkpoints.algorithms.correlated import correlated
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
-from ftplan.planners.allocate_checkpoints.algorithms.models.reduced_cost_fixing import open_columns
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import proven_bound
+from ftplan.planners.allocate_checkpoints.algorithms.reduced_cost_fixing import open_columns
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.allocate_checkpoints.violations import violations

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from ftplan.model.cluster import Node
 from ftplan.planners import registry
+from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.maintenance import MaintenanceReport, maintain
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.search import partial_restoration
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import CurrentAllocation, MoveLimits
 from ftplan.planners.allocate_checkpoints.objective import OBJECTIVES, CheckpointObjective

@@ -14,13 +14,13 @@ from ftplan.planners.budget import SearchOptions
 from ftplan.planners.peer_ring.algorithms import tiers
 from ftplan.planners.peer_ring.algorithms.exact import exact
 from ftplan.planners.peer_ring.algorithms.tiers import with_tier
-from ftplan.planners.peer_ring.metrics import tier_figures
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import copysets, expected_lost_bytes
 from ftplan.planners.peer_ring.survival.survival import loss
 from ftplan.planners.peer_ring.survival.tolerance import tolerance
+from ftplan.planners.peer_ring.tier import tier_figures
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_problem, with_current
 
 QUICK = settings(max_examples=60, deadline=None)

@@ -19,7 +19,7 @@ from ftplan.planners.rebalance.algorithms.models.choice_model import chosen
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, paired, pairing
 from ftplan.planners.rebalance.algorithms.search.repair import repaired
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.migration_costs import ASSISTED
 from ftplan.planners.rebalance.problem import Migration, RebalanceLimits, RebalanceProblem
 from tests.planners.rebalance.algorithms.cases import (

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
+from ftplan.planners.rebalance.algorithms import least_cost as search
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.exact import exact
-from ftplan.planners.rebalance.algorithms.models import least_cost as search
+from ftplan.planners.rebalance.algorithms.least_cost import ProvenMoves, fewest, least_cost
 from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable
-from ftplan.planners.rebalance.algorithms.models.least_cost import ProvenMoves, fewest, least_cost
 from ftplan.planners.rebalance.algorithms.models.node_model import Goal
 from ftplan.planners.rebalance.algorithms.models.phase_cuts import impossible_moves
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch

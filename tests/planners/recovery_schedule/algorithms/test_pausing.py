@@ -10,14 +10,14 @@ import pytest
 from ftplan.model.failure import FailureEvent
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair import pausing
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import (
+from ftplan.planners.recovery_schedule.algorithms.repair.instance import instance_of, value
+from ftplan.planners.recovery_schedule.algorithms.repair.pausing import PausingRepair, as_if_paused, plan_with_pauses
+from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, WholeRepairPolicy
+from ftplan.planners.recovery_schedule.algorithms.repair.repair_bound import (
     all_stopped,
     loss_with_pauses,
     repair_bound,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.instance import instance_of, value
-from ftplan.planners.recovery_schedule.algorithms.repair.pausing import PausingRepair, as_if_paused, plan_with_pauses
-from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure

@@ -11,7 +11,7 @@ from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density_step
 from ftplan.planners.recovery_schedule.algorithms.repair import clairvoyant, host_groups
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import repair_bound
+from ftplan.planners.recovery_schedule.algorithms.repair.repair_bound import repair_bound
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of

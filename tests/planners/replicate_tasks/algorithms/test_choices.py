@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ftplan
 from ftplan.errors import FtplanError
+from ftplan.model.measures.fidelity_gains import useful
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.replicate_tasks.algorithms.dynamic_programming import dynamic_programming
@@ -19,7 +20,6 @@ from ftplan.planners.replicate_tasks.algorithms.greedy import drops, greedy
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.search.decomposition import anchors, decompose, units
 from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
-from ftplan.planners.replicate_tasks.fidelity_gains import useful
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from tests.planners.replicate_tasks.algorithms.cases import brute_force, problem_of, problems
 from tests.topologies import operator

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
+from ftplan.planners.fidelity_circuit.circuit import circuit
+from ftplan.planners.fidelity_circuit.reduction import reduce
 from ftplan.planners.registry import row
 from ftplan.planners.replicate_tasks.algorithms import greedy, structure_aware
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound, quick_bounds
 from ftplan.planners.replicate_tasks.algorithms.curve import curve
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
-from ftplan.planners.replicate_tasks.algorithms.models.reduction import reduce
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound

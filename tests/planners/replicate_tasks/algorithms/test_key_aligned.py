@@ -13,10 +13,10 @@ from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
+from ftplan.planners.fidelity_circuit.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound, quick_bounds
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
 from ftplan.planners.replicate_tasks.algorithms.greedy import drops, greedy
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound
 from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware

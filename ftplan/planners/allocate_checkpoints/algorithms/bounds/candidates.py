@@ -14,7 +14,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 
 
 def cheapest(cost: FloatArray, domain: IntArray, copies: int) -> tuple[IntArray, FloatArray]:

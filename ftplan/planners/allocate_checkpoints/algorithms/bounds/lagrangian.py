@@ -28,7 +28,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     paid,
     subgradient_ascent,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Failover, Limits
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Failover, Limits
 from ftplan.planners.budget import Budget
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Failover
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Failover
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

@@ -15,6 +15,7 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.models.failover_rows import (
     Pairs,
     add_to_sat,
@@ -22,7 +23,6 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.failover_rows import
     first_in_front,
     first_of_sat,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
 

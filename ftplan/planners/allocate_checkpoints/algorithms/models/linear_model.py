@@ -14,8 +14,8 @@ import numpy as np
 from ftplan.model.tolerances import TINY
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.models.failover_rows import Pairs, add_to_solver, first_in_front
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.interrupts import solve_linear
 

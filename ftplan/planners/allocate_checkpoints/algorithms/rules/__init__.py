@@ -1,6 +1,6 @@
 """What couples the key groups, the least limits that can be kept, and why none can be.
 
 ``feasibility`` is where planners begin: the balance that ``auto`` stands for, and an allocation to start from.
-``limits`` are the rules as arrays; ``smallest_limits`` finds the least balance and failover limit by ``limit_search``;
-``infeasibility`` names the limit that binds and the smallest fix.
+``limits``, above this folder, are the rules as arrays; ``smallest_limits`` finds the least balance and failover limit
+by ``limit_search``; ``infeasibility`` names the limit that binds and the smallest fix.
 """

@@ -8,6 +8,7 @@ from ftplan.model.plan import Infeasible, Warn
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import LEAST_AUTO_BALANCE, Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import find_feasible
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import (
     explain,
@@ -15,7 +16,6 @@ from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import 
     unattainable_failover,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import LeastLimit, longest_first, number
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import (
     UNBOUNDED_BALANCE,
     least_balance,

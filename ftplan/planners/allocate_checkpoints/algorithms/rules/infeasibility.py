@@ -12,19 +12,19 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import (
-    StretchedLimit,
-    find_feasible,
-    least_stretch,
-)
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import number, rounded_up
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import (
+from ftplan.planners.allocate_checkpoints.algorithms.limits import (
     failover_of,
     limits_of,
     loss_name,
     most_copies,
     ratios,
 )
+from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import (
+    StretchedLimit,
+    find_feasible,
+    least_stretch,
+)
+from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import number, rounded_up
 from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import (
     UNBOUNDED_BALANCE,
     failover_lower_bound,

@@ -10,8 +10,8 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits, fair_loads
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import SatResult
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, fair_loads
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.budget import Budget

@@ -9,6 +9,15 @@ import numpy as np
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.limits import (
+    Failover,
+    Limits,
+    failover_of,
+    fair_loads,
+    limits_of,
+    most_takeover,
+    ratios,
+)
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import (
     SatResult,
     StretchedLimit,
@@ -22,15 +31,6 @@ from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import (
     least_limit,
     longest_first,
     rounded_up,
-)
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import (
-    Failover,
-    Limits,
-    failover_of,
-    fair_loads,
-    limits_of,
-    most_takeover,
-    ratios,
 )
 from ftplan.planners.allocate_checkpoints.copy_measures import deviation
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules

@@ -10,8 +10,8 @@ import numpy as np
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import AllocationDual, priced
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import LEAST_TIME_S, SearchEnd, branch_and_cut
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.budget import Budget
 
 #: Copies in one neighbourhood, about, and the fewest nodes.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import mean_use
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import ROUNDING, CurrentAllocation, MoveLimits
 
 #: Changes of costs and breaches below this, relative to their size, are rounding.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import CurrentAllocation, MoveLimits
 from ftplan.planners.allocate_checkpoints.algorithms.search.partial_allocation import (
     NOISE,

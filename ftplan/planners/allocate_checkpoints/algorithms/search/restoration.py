@@ -9,8 +9,8 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import SearchEnd, branch_and_cut
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import feasible_moves
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import (
     CopyMigration,

@@ -12,12 +12,12 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import Scan
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import mean_use
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import (
     as_many_copies,
     limits_on_nodes,
     one_a_domain,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.budget import Budget
 from ftplan.planners.interrupts import solve_linear
 

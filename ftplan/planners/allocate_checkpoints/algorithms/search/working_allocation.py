@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import mean_use
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
 from ftplan.planners.interrupts import solve_sat
 from ftplan.planners.rebalance.algorithms.candidates import Candidates, memory_changes
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, PROTOCOLS
 from ftplan.planners.rebalance.problem import Migration
 

@@ -16,7 +16,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.models.choice_model import chosen
 from ftplan.planners.rebalance.algorithms.search.local_search import improved
 from ftplan.planners.rebalance.algorithms.search.repair import MODELS, repaired
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 
 #: Neighbourhoods without a gain that end the search, the most there are, their choices, and the deterministic seconds
 #: that each may take.

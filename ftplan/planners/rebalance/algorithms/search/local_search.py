@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.relaxation import cheapest_cover
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 
 #: Passes over all moves, where each helps.
 PASSES = 30

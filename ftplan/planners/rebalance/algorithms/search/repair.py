@@ -10,7 +10,7 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.models.choice_model import WHOLE, chosen
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 
 #: Steps of the descent, nodes that each looks at, and pairs of groups that it may exchange.
 STEPS, WORST, PAIRS = 2000, 4, 1_000_000

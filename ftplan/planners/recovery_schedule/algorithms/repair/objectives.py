@@ -10,16 +10,16 @@ from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.repair.bounds.repair_bound import (
-    all_stopped,
-    loss_with_pauses,
-    repair_bound,
-)
 from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import fidelity_repair_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.search import FidelityGains, gains_of
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals
+from ftplan.planners.recovery_schedule.algorithms.repair.repair_bound import (
+    all_stopped,
+    loss_with_pauses,
+    repair_bound,
+)
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.repair.search.order_search import search_orders
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Policy

@@ -13,8 +13,8 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit, CircuitNode
-from ftplan.planners.replicate_tasks.algorithms.models.tables import Block
+from ftplan.planners.fidelity_circuit.circuit import Circuit, CircuitNode
+from ftplan.planners.fidelity_circuit.tables import Block
 
 
 def used_together(circuit: Circuit, tasks: int) -> IntArray:

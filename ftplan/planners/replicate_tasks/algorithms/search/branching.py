@@ -11,9 +11,9 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit
-from ftplan.planners.replicate_tasks.algorithms.models.reduction import Boxes, reduce
-from ftplan.planners.replicate_tasks.algorithms.models.tables import BlockChoices, choices
+from ftplan.planners.fidelity_circuit.circuit import Circuit
+from ftplan.planners.fidelity_circuit.reduction import Boxes, reduce
+from ftplan.planners.fidelity_circuit.tables import BlockChoices, choices
 
 #: Costs of a table up to which units are divided, and into how many parts at most.
 FINE_COSTS, FINEST = 3000, 8

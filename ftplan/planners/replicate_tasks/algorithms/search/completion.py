@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.measures.fidelity import FidelityModel, Level
+from ftplan.model.measures.fidelity_gains import Gains, gains
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.replicate_tasks.fidelity_gains import Gains, gains
 
 #: What costs nothing counts as this in a ratio: the largest value over it is still a number.
 LEAST_COST = 1e-200

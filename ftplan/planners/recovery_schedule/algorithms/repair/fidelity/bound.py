@@ -15,6 +15,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.fidelity_circuit.reduction import values_by_cost
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_bound import fidelity_bounds
 from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import (
     bounds_by_capacity,
@@ -28,7 +29,6 @@ from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.program import
 )
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Segment, SegmentPiece, segments
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
-from ftplan.planners.replicate_tasks.algorithms.models.reduction import values_by_cost
 
 #: Units into which the cost of all tasks is divided at most.
 MOST_UNITS = 4_000

@@ -14,8 +14,8 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import (
     paid_by_first,
     priced,
 )
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import SearchEnd, branch_and_cut
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (
     TREE_NODES,
     NeighbourhoodEffort,

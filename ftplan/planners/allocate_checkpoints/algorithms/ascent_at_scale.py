@@ -19,7 +19,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
     paid,
     subgradient_ascent,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.search.greedy import regret_greedy
 from ftplan.planners.budget import Budget
 

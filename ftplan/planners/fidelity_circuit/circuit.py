@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ftplan.model.measures.fidelity import FidelityModel, Level
+from ftplan.model.measures.fidelity_gains import useful_rows
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.models.tables import Block
-from ftplan.planners.replicate_tasks.fidelity_gains import useful_rows
+from ftplan.planners.fidelity_circuit.tables import Block
 
 #: Weights that differ by less than this share are the same: they come from the same rates by different sums.
 EQUAL = 1e-11

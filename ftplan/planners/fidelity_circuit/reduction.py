@@ -14,17 +14,9 @@ from ftplan.model.measures.fidelity import FidelityModel
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import Circuit
-from ftplan.planners.replicate_tasks.algorithms.models.circuit import circuit as circuit_of
-from ftplan.planners.replicate_tasks.algorithms.models.tables import (
-    ValueTable,
-    constant,
-    of_block,
-    product,
-    scaled,
-    share,
-    total,
-)
+from ftplan.planners.fidelity_circuit.circuit import Circuit
+from ftplan.planners.fidelity_circuit.circuit import circuit as circuit_of
+from ftplan.planners.fidelity_circuit.tables import ValueTable, constant, of_block, product, scaled, share, total
 
 #: Numbers of tasks that a block may have: (least, most); the cost of the least is paid outside.
 Boxes = Mapping[int, tuple[int, int]]

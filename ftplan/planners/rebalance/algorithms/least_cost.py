@@ -16,7 +16,7 @@ from ftplan.planners.rebalance.algorithms.models.node_model import Goal, MoveMod
 from ftplan.planners.rebalance.algorithms.models.rows import program_of
 from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut, linear_prices
 from ftplan.planners.rebalance.algorithms.search.improved_placements import improved_starts
-from ftplan.planners.rebalance.algorithms.search.working_placement import WorkingPlacement
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.problem import Migration
 
 #: Columns up to which all choices are solved at once, and up to which a model of nodes is solved at all.

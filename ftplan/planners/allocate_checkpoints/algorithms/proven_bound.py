@@ -14,7 +14,7 @@ import numpy as np
 from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.bounds.ascent_at_scale import ascend_at_scale
+from ftplan.planners.allocate_checkpoints.algorithms.ascent_at_scale import ascend_at_scale
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import allowed_cost, cheapest
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import (
     AllocationDual,
@@ -23,9 +23,9 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import (
     mean_use,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import feasible_prices
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits, limits_of, most_copies
 from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest_flow
 from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import build
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limits import Limits, limits_of, most_copies
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.interrupts import solve_linear
