@@ -155,3 +155,17 @@ def test_a_question_takes_of_another_what_that_one_shares(graph: grimp.ImportGra
         if imported.startswith(f"{row.folder}.")
     }
     assert taken == shared(package)
+
+
+@pytest.mark.parametrize("row", kinds.ROWS, ids=lambda row: row.name)
+def test_few_files_name_another_folders_command(row: kinds.KindRow) -> None:
+    """A question is its folder and one row: besides, engines' exports and the starter's ftplan.toml name commands.
+
+    ``rebalance`` and ``scale-out`` are also what rings and engines do.
+    """
+    if row.name in ("rebalance", "scale-out"):
+        pytest.skip("a word of its own")
+    package = ROOT.joinpath(*row.folder.split("."))
+    files = [path for path in (ROOT / "ftplan").rglob("*") if path.suffix in (".py", ".toml", ".yaml", ".html")]
+    naming = [path for path in files if package not in path.parents and row.name in path.read_text("utf-8")]
+    assert len(naming) <= 3, naming

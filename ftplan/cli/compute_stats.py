@@ -9,6 +9,7 @@ import click
 from ftplan.cli import log_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_output, say
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.spark_stats.log_formats import input_formats
 
 
@@ -154,7 +155,8 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         for warning in manifest.warnings:
             say(f"warning: {warning.message} [{warning.code}]")
         if not any(o.key_groups for o in manifest.operators.values()):
-            say("warning: no key groups: allocate-checkpoints needs --key-column or --key-groups; tasks are there")
+            needs = f"{ALLOCATE_CHECKPOINTS.name} needs --key-column or --key-groups"
+            say(f"warning: no key groups: {needs}; tasks are there")
         say(f"wrote {given['output']}")
 
 

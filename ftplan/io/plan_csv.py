@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.kinds import row
+from ftplan.model.kinds import DRAIN_SCHEDULE, RECOVERY_SCHEDULE, row
 from ftplan.model.plan import Plan, canonical
 
 #: By kind, the list in each row of the main table whose entries become rows, and what a plain entry is called.
-_ROWS_OF = {"recovery-schedule": ("recover", None), "drain-schedule": ("nodes", "node")}
+_ROWS_OF = {RECOVERY_SCHEDULE.name: ("recover", None), DRAIN_SCHEDULE.name: ("nodes", "node")}
 #: Columns that come first, in this order.
 _FIRST = (
     "phase", "round", "step", "at_s", "trigger", "operator", "key_group", "index", "primary", "node", "checkpoints",

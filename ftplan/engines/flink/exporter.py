@@ -12,6 +12,7 @@ from typing import Any
 
 from ftplan.engines.exporting import Export, scaled_of, title_of, yaml_text
 from ftplan.engines.registry import targets
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS, DRAIN_SCHEDULE, RECOVERY_SCHEDULE, REPLICATE_TASKS, SCALE_OUT
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
@@ -26,7 +27,7 @@ _VERTEX_ID = re.compile(r"[0-9a-f]{32}")
 
 def flink(plan: Plan, problem: Problem) -> Export:
     """Write the options that carry out part of the plan; remarks say what remains to be done by code or by hand."""
-    if plan.kind == "scale-out":
+    if plan.kind == SCALE_OUT.name:
         return _scale_out(plan, problem)
     body = plan.plan or {}
     config, remarks = _OF_KIND[plan.kind](body)
@@ -151,16 +152,16 @@ def _task(item: Mapping[str, Any]) -> str:
 
 
 _OF_KIND = {
-    "allocate-checkpoints": _checkpoints,
-    "replicate-tasks": _replicas,
-    "recovery-schedule": _recovery,
-    "drain-schedule": _drain,
+    ALLOCATE_CHECKPOINTS.name: _checkpoints,
+    REPLICATE_TASKS.name: _replicas,
+    RECOVERY_SCHEDULE.name: _recovery,
+    DRAIN_SCHEDULE.name: _drain,
 }
 
 
 def _slot_sharing(plan: Plan, body: Mapping[str, Any], problem: Problem) -> list[str]:
     """Return a slot sharing group for each operator that a recovery schedule starts, with its cores."""
-    if problem.topology is None or plan.kind != "recovery-schedule":
+    if problem.topology is None or plan.kind != RECOVERY_SCHEDULE.name:
         return []
     named = sorted({item["operator"] for step in body["steps"] for item in step["recover"]})
     return [

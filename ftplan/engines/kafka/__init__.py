@@ -5,7 +5,7 @@ A key group is a partition of a changelog topic, APPLICATION-STORE-changelog; no
 ::
 
     log_dirs    kafka-log-dirs.sh --describe, one snapshot or many: bytes of each partition, over time
-    exporter    allocate-checkpoints as the JSON of kafka-reassign-partitions
+    exporter    checkpoint copies as the JSON of kafka-reassign-partitions
 
 Kafka does not know which operator a store belongs to: a topology that was imported from Kafka Streams says it. It says
 nothing of records or cores.

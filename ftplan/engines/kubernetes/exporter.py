@@ -16,6 +16,7 @@ from ftplan.engines.exporting import Export, host_of, node_of, refuse_unknown, t
 from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import primaries
+from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -92,7 +93,7 @@ def _standbys(plan: Plan, problem: Problem) -> dict[str, _Standbys]:
     body = plan.plan or {}
     standbys: defaultdict[str, _Standbys] = defaultdict(_Standbys)
     placed = problem.cluster.placement if problem.cluster is not None else None
-    if plan.kind == "replicate-tasks":
+    if plan.kind == REPLICATE_TASKS.name:
         for item in body["replicas"]:
             standbys[item["operator"]].pods[item.get("node")] += 1
         for operator in standbys:

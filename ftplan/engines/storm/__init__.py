@@ -10,7 +10,7 @@ hashes and whose number never changes. Storm's and Trident's own components and 
     flux         YAML with includes and ${...}
     components   components, groupings as partitionings, which streams coordinate
     collector    what a poll of the UI asks for
-    exporter     recovery-schedule: nodes that the resource aware scheduler favours; scale-out: ``storm rebalance``
+    exporter     recovery schedules: nodes that the resource aware scheduler favours; scale-outs: ``storm rebalance``
 
 Storm does not say whether a bolt joins its inputs, nor how much state a task has; Flux and Thrift neither rates nor
 hosts. It cannot be told which supervisor runs which task.

@@ -14,6 +14,7 @@ from typing import Any
 
 from ftplan.engines.exporting import Export, host_of, operator_name, refuse_unknown, scaled_of, title_of, yaml_text
 from ftplan.engines.registry import targets
+from ftplan.model.kinds import SCALE_OUT
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
@@ -34,7 +35,7 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
     host_map
         Host name of a supervisor by node id; else the node's label ``host`` says, else its id.
     """
-    if plan.kind == "scale-out":
+    if plan.kind == SCALE_OUT.name:
         return _rebalanced(plan, problem)
     recovered = [item for step in (plan.plan or {})["steps"] for item in step["recover"]]
     where = {(item["operator"], item["index"]): item.get("node") for item in recovered}

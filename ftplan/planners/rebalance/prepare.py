@@ -10,6 +10,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster, key_group_homes
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.model.measures.key_group_demand import demand
 from ftplan.model.measures.node_load import capacity_of
 from ftplan.model.measures.stats_summary import trust_warnings, unmeasured_warnings
@@ -230,8 +231,8 @@ def _standing(situation: Situation, nodes: Nodes, places: tuple[tuple[int, ...],
     if places and not any(places) and not situation.recovery.remote and protocol not in ("direct", "lazy"):
         text = (
             "no checkpoint of any key group is known to lie on a node: every move is direct, or waits for a full "
-            "checkpoint; give --checkpoints PLAN (see allocate-checkpoints), or placement.checkpoints in the cluster "
-            "file"
+            f"checkpoint; give --checkpoints PLAN (see {ALLOCATE_CHECKPOINTS.name}), or placement.checkpoints in the "
+            "cluster file"
         )
         yield Warn("NO_CHECKPOINTS", text)
     gone = {situation.required_cluster.nodes[i].id for i in np.flatnonzero(nodes.removed).tolist()}

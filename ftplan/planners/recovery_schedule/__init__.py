@@ -22,8 +22,8 @@ From files to a plan:
 From a plan, without any algorithm: ``incident.py`` is what the plan is judged against, ``replay/`` plays it against
 that, ``rules.py`` is the checker, ``judge.py`` (verify), ``score.py`` (evaluate), ``explain.py`` with
 ``explain_times.py`` and ``candidates.py``, ``diff.py``. Tables are in ``view.py`` and ``view_charts.py``, pictures in
-``figure.py``, what both read of a plan in ``figure_times.py``. ``following.py`` is the recovery as replicate-tasks
-asks for it.
+``figure.py``, what both read of a plan in ``figure_times.py``. ``following.py`` is the recovery as the choice
+of replicas asks for it.
 
 Proven: best-density reaches 1 - e^(-1/d) of each step's optimum where no failed task is in more than d failed queries
 and its seeds are complete; exact and dynamic programming are optimal by step; over time exact and auto have the best

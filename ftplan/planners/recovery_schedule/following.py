@@ -1,6 +1,6 @@
 """The recovery after a failure as another question needs it: its schedule, what that loses, and a relaxed form of it.
 
-``replicate-tasks --then-recover`` chooses replicas by what they save here; it asks no recovery algorithm by itself.
+With ``--then-recover`` replicas are chosen by what they save here; who chooses them asks no recovery algorithm itself.
 """
 
 from __future__ import annotations

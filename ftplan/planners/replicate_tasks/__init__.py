@@ -17,7 +17,7 @@ From files to a plan:
   (``hosts.py``), and a metric besides output fidelity: ``key_aligned_fidelity.py`` or ``internal_completeness.py``.
 - ``algorithms/`` answers; ``fidelity_gains.py`` (what one replica more or less does) and ``mc_trees.py`` are its
   measures.
-- ``then_recover.py`` asks recovery-schedule about the ``recovery_cases.py``.
+- ``then_recover.py`` asks ``recovery_schedule/`` about the ``recovery_cases.py``.
 - ``body.py`` is the body of the plan and writes it; ``metrics.py`` has its figures, ``comparison.py`` random choices.
 
 From a plan, without any algorithm: ``from_plan.py`` is the question again, ``rules.py`` the checker, ``judge.py``

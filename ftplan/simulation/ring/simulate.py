@@ -27,7 +27,7 @@ def simulate_ring(
         With a plan its topology and cluster, and statistics where there are some. Without, what there is of them: nodes
         and key groups that are alike stand for what is missing.
     plan
-        A plan of kind peer-ring, its path or its document; None: nodes at even or random places.
+        The plan of a ring, its path or its document; None: nodes at even or random places.
     progress
         Called with a sentence and a share of 1 as runs are done.
     options
