@@ -20,7 +20,7 @@ from ftplan.io.options.fields import flag
 from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
-from ftplan.planners.rebalance.from_plan import asked_of, numbered
+from ftplan.planners.rebalance.from_plan import numbered, question_of
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance
 from ftplan.processes import cores, in_processes
@@ -66,7 +66,7 @@ def simulate_messages(
     given = GivenPlan.of(plan, "plan", REBALANCE.name, "simulate migration")
     assert given.plan is not None
     instead = {name: getattr(options, name) for name in INSTEAD if getattr(options, name) is not None}
-    prepared = asked_of(given.plan, problem, **instead)
+    prepared = question_of(given.plan, problem, **instead)
     rebalance = numbered(given.plan, prepared.problem)
     age = instead.get("checkpoint_age_s", RebalanceOptions.of_plan(given.plan).checkpoint_age_s)
     messages = options.messages or min(MESSAGES, max(LEAST_MESSAGES, ALL_MESSAGES // max(len(rebalance.moves), 1)))
