@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 
 import ftplan
-from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task, options_of
+from ftplan.planners.replicate_tasks.from_plan import nodes_by_task, options_of, question_of
 from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -53,7 +53,7 @@ def row(name: str, problem: ftplan.Problem, share: float, iterations: int) -> st
     start = time.perf_counter()
     plan = ftplan.plan("replicate-tasks", problem, then_recover=True, **asked)
     seconds = time.perf_counter() - start
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     recovery = FollowingRecovery.of(prepared, problem, options_of(plan))
     # Without room for any replica there is no plan by fidelity: then there are none.
     nodes = [{} if one.plan is None else nodes_by_task(one, prepared.graph) for one in (by_fidelity, plan)]

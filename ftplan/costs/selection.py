@@ -25,7 +25,7 @@ By = Literal["rate", "interval", "recovery"]
 #: A capacity above this multiple of the highest rate is as good as none.
 UNLIMITED = 1000.0
 #: What only seems to explain recoveries is left out where without it their held-out error is below this multiple.
-HARDLY = 2.0
+HARDLY_WORSE = 2.0
 
 
 class HeldOut(NamedTuple):
@@ -95,7 +95,7 @@ def selected(sample: Sample, unknown: Unknowns) -> tuple[Sample, Unknowns, dict[
         less = _without(unknown, {"bandwidth_mb_s"}, f"{text}held-out recoveries are not off by much more without it")
         fewer = usable(sample, less)
         again = estimate(fewer, less)
-        if _held_out_error(fewer, less, again, sample) < HARDLY * _held_out_error(ready, unknown, values, sample):
+        if _held_out_error(fewer, less, again, sample) < HARDLY_WORSE * _held_out_error(ready, unknown, values, sample):
             return fewer, less, again
     return ready, unknown, values
 

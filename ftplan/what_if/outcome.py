@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ftplan.what_if.cases import WhatIfCases
 
 #: Cases of one process from which compiling kernels pays where none of them is in the cache yet.
-OFTEN = 200
+COMPILING_CASES = 200
 
 
 class PlanFiles:

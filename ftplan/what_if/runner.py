@@ -13,7 +13,7 @@ from ftplan.errors import FtplanError
 from ftplan.processes import cores, in_processes
 from ftplan.spark_stats.choice import Engine
 from ftplan.what_if.journal import Journal
-from ftplan.what_if.outcome import OFTEN, CaseOutcome, PlanFiles, outcome_of, plain
+from ftplan.what_if.outcome import COMPILING_CASES, CaseOutcome, PlanFiles, outcome_of, plain
 
 if TYPE_CHECKING:
     from ftplan.what_if.cases import WhatIfCases
@@ -117,11 +117,11 @@ def _outcomes(
         return
     jobs = min(execution.jobs or cores(), len(pending))
     if jobs > 1 or ends is not None:
-        one = partial(outcome_of, cases, with_plan=with_plans, often=len(pending) >= OFTEN * jobs)
+        one = partial(outcome_of, cases, with_plan=with_plans, often=len(pending) >= COMPILING_CASES * jobs)
         yield from in_processes(one, pending, jobs, ends=ends, named=("the sweep", "case"))
         return
     for number in pending:
-        yield [outcome_of(cases, number, with_plans, often=len(pending) >= OFTEN)]
+        yield [outcome_of(cases, number, with_plans, often=len(pending) >= COMPILING_CASES)]
 
 
 def _rows(cases: WhatIfCases, done: Mapping[int, CaseOutcome]) -> CaseRows:

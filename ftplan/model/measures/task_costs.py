@@ -20,7 +20,7 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MS_PER_CORE_SECOND
 
 #: How many tasks without statistics a warning names.
-NAMED = 3
+MAX_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +185,8 @@ def _over_windows(
 def _warnings(graph: TaskGraph, missing: IntArray) -> tuple[Warn, ...]:
     if len(missing) == 0:
         return ()
-    named = ", ".join(f"{operator}/{index}" for operator, index in graph.names(missing[:NAMED]))
-    more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
+    named = ", ".join(f"{operator}/{index}" for operator, index in graph.names(missing[:MAX_NAMED]))
+    more = f" and {len(missing) - MAX_NAMED:,} more" if len(missing) > MAX_NAMED else ""
     subject = "1 task has" if len(missing) == 1 else f"{len(missing):,} tasks have"
     text = f"{subject} no statistics of cpu or records and cost what the topology says: {named}{more}"
     return (Warn("COST_FROM_TOPOLOGY", text),)

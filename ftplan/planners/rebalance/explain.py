@@ -12,8 +12,8 @@ from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.rebalance.candidates import PlannedRebalance, candidate_rows, way_columns
-from ftplan.planners.rebalance.explain_moves import explain_node, explain_operator, explain_zone, said
-from ftplan.planners.rebalance.from_plan import asked_of, group_numbers, numbered
+from ftplan.planners.rebalance.explain_moves import explain_node, explain_operator, explain_zone, load_text
+from ftplan.planners.rebalance.from_plan import group_numbers, numbered, question_of
 from ftplan.planners.rebalance.judge import CODES
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.problem import Rebalance
@@ -32,7 +32,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     FtplanError
         If the selector is of another kind or names what is not there.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     answer, protocol = numbered(plan, prepared.problem), RebalanceOptions.of_plan(plan).protocol
     planned = PlannedRebalance.of(prepared.problem, prepared.cluster, answer, protocol)
     parts = {
@@ -61,7 +61,7 @@ def _key_group(what: Selector, planned: PlannedRebalance) -> Explanation:
     after = ", ".join(problem.nodes[node] for node in planned.copies[group]) or "no node"
     state = float(problem.state[group])
     notes = [
-        f"load {said(problem.load[group])} per window, {said(problem.rate[group])} records/s, "
+        f"load {load_text(problem.load[group])} per window, {load_text(problem.rate[group])} records/s, "
         f"state {state:,.0f} bytes; checkpoints on {copies}, afterwards on {after}",
         *_why(planned, group),
         *_cheaper(planned, group, rows),
@@ -86,7 +86,8 @@ def _why(planned: PlannedRebalance, group: int) -> Iterator[str]:
     home = int(problem.home[group])
     if move is None:
         load, upper = float(planned.load[home]), float(problem.upper[home])
-        yield f"{problem.nodes[home]} has a load of {said(load)} with it, at most {said(upper)} may be: it can stay"
+        most = load_text(upper)
+        yield f"{problem.nodes[home]} has a load of {load_text(load)} with it, at most {most} may be: it can stay"
         return
     left = [tuple(m for m in phase if m.group != group) for phase in planned.answer.phases]
     own = tuple(copy for copy in planned.answer.new_copies if copy.group != group)

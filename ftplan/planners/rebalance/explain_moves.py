@@ -23,7 +23,7 @@ _PASSING = ("key group", "way", "from", "to", "by", "phase", "load", "latency, s
 _OF_NODE = ("node", "utilisation before", "after", "comes", "goes", "copies before", "after all")
 
 
-def said(load: float) -> str:
+def load_text(load: float) -> str:
     """Return a load as a person wants to read it."""
     return f"{load:,.0f}" if abs(load) >= 1e5 else f"{load:.6g}"
 
@@ -42,7 +42,7 @@ def explain_node(what: Selector, planned: PlannedRebalance, loads: FloatArray) -
     foreign = float(problem.foreign[node])
     notes = [
         f"load {_load(planned, node, before)}, afterwards {_load(planned, node, after)}"
-        + (f"; of it {said(foreign)} of other work" if foreign else ""),
+        + (f"; of it {load_text(foreign)} of other work" if foreign else ""),
         *_limits(planned, node),
         *_windows(planned, node, loads),
         f"{held[0]:,} checkpoints lie on it, afterwards {held[1]:,}",
@@ -53,7 +53,7 @@ def explain_node(what: Selector, planned: PlannedRebalance, loads: FloatArray) -
 
 def _load(planned: PlannedRebalance, node: int, load: float) -> str:
     capacity = float(planned.problem.capacity[node])
-    return said(load) + (f" ({load / capacity:.3f} of its capacity)" if capacity > 0.0 else "")
+    return load_text(load) + (f" ({load / capacity:.3f} of its capacity)" if capacity > 0.0 else "")
 
 
 def _limits(planned: PlannedRebalance, node: int) -> Iterator[str]:
@@ -62,8 +62,8 @@ def _limits(planned: PlannedRebalance, node: int) -> Iterator[str]:
     if problem.removed[node]:
         yield "it is drained: nothing may stay on it"
         return
-    least = f", at least {said(lower)}" if np.isfinite(lower) else ""
-    yield f"at most {said(upper)} may be{least}" + ("" if problem.hosts[node] else "; it takes no key groups")
+    least = f", at least {load_text(lower)}" if np.isfinite(lower) else ""
+    yield f"at most {load_text(upper)} may be{least}" + ("" if problem.hosts[node] else "; it takes no key groups")
 
 
 def _windows(planned: PlannedRebalance, node: int, loads: FloatArray) -> Iterator[str]:
@@ -82,14 +82,14 @@ def _relief(planned: PlannedRebalance, node: int, load: float, gives: str) -> It
     limit = 0.0 if problem.removed[node] else float(problem.upper[node])
     own = np.flatnonzero(problem.home == node)
     if not over(load, limit) and not (problem.removed[node] and len(own)):
-        yield f"it could take {said(max(0.0, limit - float(planned.load[node])))} more"
+        yield f"it could take {load_text(max(0.0, limit - float(planned.load[node])))} more"
         return
     heaviest = np.sort(problem.load[own])[::-1]
     excess = load - limit
     enough = np.flatnonzero(np.cumsum(heaviest) >= excess * (1.0 - ROUNDING))
     count = len(own) if problem.removed[node] else None if not len(enough) else int(enough[0]) + 1
     many = "more than all of its key groups" if count is None else f"{count:,} of its {len(own):,} key groups at least"
-    yield f"to be relieved of {said(excess)} {gives} {many}"
+    yield f"to be relieved of {load_text(excess)} {gives} {many}"
 
 
 def _passing(planned: PlannedRebalance) -> list[dict[str, Any]]:
@@ -163,6 +163,6 @@ def explain_operator(what: Selector, planned: PlannedRebalance) -> Explanation:
         )
         load = sum(float(problem.load[move.group]) for move in moves)
         whole = float(problem.load[groups].sum())
-        notes.append(f"load {said(load)} per window moves, of {said(whole)}")
+        notes.append(f"load {load_text(load)} per window moves, of {load_text(whole)}")
     title = f"{what}: {len(moves):,} of its key groups move"
     return Explanation(str(what), title, columns, tuple(rows), tuple(notes), ())

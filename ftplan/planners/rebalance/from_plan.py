@@ -16,7 +16,7 @@ from ftplan.planners.rebalance.problem import Migration, NewCopy, Rebalance, Reb
 from ftplan.planners.rebalance.rules import cheapest
 
 
-def asked_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRebalance:
+def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRebalance:
     """Return the question that a plan answers on some inputs; *instead* are options that replace its own.
 
     A plan made by hand, without options, fills and drains the nodes that it lists, and asks only for no overload.

@@ -22,7 +22,7 @@ from ftplan.planners.judging import (
     judge_unanswered,
 )
 from ftplan.planners.rebalance.body import objective_name, summary
-from ftplan.planners.rebalance.from_plan import asked_of, group_numbers, moves_listed, numbered
+from ftplan.planners.rebalance.from_plan import group_numbers, moves_listed, numbered, question_of
 from ftplan.planners.rebalance.judge_body import judge_body
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.migration_phases import phase_figures
@@ -89,7 +89,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
     FtplanError
         If an input is missing, or the plan's options are not what they should be.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     question, options = prepared.problem, RebalanceOptions.of_plan(plan)
     held = held_to(plan, RULES, rules(question), strict)
     wrong = [*_unknown(plan, question), *_twice(plan)]
@@ -115,7 +115,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     true = summary(prepared, RebalanceOptions.of_plan(plan), None)
     return judge_unanswered(plan, true, _derived(plan, prepared))
 

@@ -16,7 +16,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray
 from ftplan.planners.assessments import Asked, Scores
 from ftplan.planners.rebalance.effects import places_after
-from ftplan.planners.rebalance.from_plan import asked_of, numbered
+from ftplan.planners.rebalance.from_plan import numbered, question_of
 from ftplan.planners.rebalance.metrics import figures, payback
 from ftplan.planners.rebalance.migration_costs import CPA, FETCH, RECOVER
 from ftplan.planners.rebalance.options import RebalanceOptions
@@ -44,7 +44,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
         instead = {"load": asked.load, "capacity_per_core": None}  # the plan's capacity is in another unit
     given = (("capacity_per_core", asked.capacity_per_core), ("overload", asked.overload))
     instead.update({name: value for name, value in given if value is not None})
-    prepared = asked_of(plan, problem, **instead)
+    prepared = question_of(plan, problem, **instead)
     question, series = prepared.problem, prepared.series
     answer = numbered(plan, question)
     failure = with_scenario_fails(problem).failure or Failure()

@@ -12,7 +12,7 @@ from ftplan.planners.rebalance.prepare import PreparedRebalance
 from ftplan.planners.rebalance.problem import RebalanceProblem
 
 #: New nodes that a sentence lists.
-NAMED = 3
+MAX_NAMED_NODES = 3
 
 
 def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[str, Any]:
@@ -93,8 +93,10 @@ def _commands(
     named = [problem.nodes[node] for node in made.nodes]
     steps = []
     if new:
-        entries = ["{" + ", ".join(f"{k}: {_plain(v)}" for k, v in entry.items()) + "}" for entry in new[:NAMED]]
-        more = f" and {len(new) - NAMED:,} more, see new_nodes" if len(new) > NAMED else ""
+        entries = [
+            "{" + ", ".join(f"{k}: {_plain(v)}" for k, v in entry.items()) + "}" for entry in new[:MAX_NAMED_NODES]
+        ]
+        more = f" and {len(new) - MAX_NAMED_NODES:,} more, see new_nodes" if len(new) > MAX_NAMED_NODES else ""
         steps.append(f"add to the nodes of the cluster file: {', '.join(entries)}{more}")
         named += [entry["id"] for entry in new]
     added = [*add, *(named if made.action == "add" else ())]

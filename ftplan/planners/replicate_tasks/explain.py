@@ -18,7 +18,7 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.replicate_tasks.candidates import COLUMNS, Rooms
-from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task
+from ftplan.planners.replicate_tasks.from_plan import nodes_by_task, question_of
 from ftplan.planners.replicate_tasks.mc_trees import count_mc_trees, trees_through
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
@@ -87,7 +87,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
             "explains yet: evaluate the plan without the replica, or explain a "
             f"{RECOVERY_SCHEDULE.name} --replicas PLAN"
         )
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     node = nodes_by_task(plan, prepared.graph)
     rooms = None
     if problem.cluster is not None:

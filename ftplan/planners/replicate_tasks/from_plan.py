@@ -14,7 +14,7 @@ from ftplan.planners.replicate_tasks.options import BUDGETS, TaskReplicationOpti
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication, prepare
 
 
-def asked_of(
+def question_of(
     plan: Plan, problem: Problem, fail: Sequence[str] = (), failure_given: bool = False
 ) -> PreparedReplication:
     """Return the question that a plan answers on some inputs; what a plan made by hand leaves out is the default.
@@ -38,7 +38,7 @@ def asked_of(
 
 
 def options_of(plan: Plan, fail: Sequence[str] = (), failure_given: bool = False) -> TaskReplicationOptions:
-    """Return the options that a plan was asked with, and what fails instead; see :func:`asked_of`."""
+    """Return the options that a plan was asked with, and what fails instead; see :func:`question_of`."""
     options = TaskReplicationOptions.of_plan(plan)
     own = not fail and not failure_given
     return replace(

@@ -21,7 +21,7 @@ from ftplan.planners.judging import (
 )
 from ftplan.planners.replicate_tasks.body import body
 from ftplan.planners.replicate_tasks.budget import LEAST
-from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task, replicas_of
+from ftplan.planners.replicate_tasks.from_plan import nodes_by_task, question_of, replicas_of
 from ftplan.planners.replicate_tasks.hosts import Current, current_of
 from ftplan.planners.replicate_tasks.judge_recovery import judge_recoveries
 from ftplan.planners.replicate_tasks.metrics import PRIORITY_TIME, summary, with_recovery
@@ -49,7 +49,7 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
     FtplanError
         If an input is missing, or the plan's options are not what they should be.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     rules = _rules(plan, strict)
     limited = BUDGET in rules and plan.options.get("target") is None
     budget = prepared.problem.budget if limited else math.inf
@@ -84,7 +84,7 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     true = {**_summary(prepared, _current(plan, problem, prepared), None), "random": None}
     broken, left = judge_summary(plan, true)
     return Judged([*_options(plan, prepared), *broken], (), left)

@@ -8,7 +8,7 @@ from ftplan.errors import FtplanError
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task, options_of
+from ftplan.planners.replicate_tasks.from_plan import nodes_by_task, options_of, question_of
 from ftplan.planners.replicate_tasks.metrics import PRIORITY_TIME
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import WORST, PreparedReplication
@@ -30,7 +30,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     if asked.fail and own:
         problem = replace(problem, failure=None)  # what is asked about stands for what the plan was made for
     given = problem.failure is not None and not own
-    prepared = asked_of(plan, problem, asked.fail, given)
+    prepared = question_of(plan, problem, asked.fail, given)
     node = nodes_by_task(plan, prepared.graph)
     known = problem.cluster.position if problem.cluster is not None else None
     for name in node.values():

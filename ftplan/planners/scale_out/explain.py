@@ -16,14 +16,14 @@ from ftplan.model.problem import Problem
 from ftplan.model.violation import over
 from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.scale_out.effects import as_it_runs, required_tasks, task_state, task_use
-from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered, operator_numbers
+from ftplan.planners.scale_out.from_plan import figures_of, numbered, operator_numbers, question_of
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.parallelism import OperatorSizing
 from ftplan.planners.scale_out.problem import OperatorScaling
 from ftplan.planners.scale_out.reasons import why_so_many
 
 #: Parallelisms that an explanation lists, from the smallest that could do on.
-LISTED = 24
+MAX_LISTED = 24
 _TASKS = ("task", "key groups", "node", "utilisation", "state, bytes")
 _SIZES = ("parallelism", "busiest task", "fullest task, bytes", "chosen", "ruled out by")
 _OF_NODE = ("operator", "tasks now", "tasks afterwards", "cores now", "cores afterwards", "state afterwards, bytes")
@@ -40,7 +40,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     FtplanError
         If the selector is of another kind or names what is not there.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     scaling = numbered(plan, prepared.problem)
     figures = figures_of(plan, prepared, scaling)
     numbers = operator_numbers(prepared.problem)
@@ -125,7 +125,7 @@ def _sizes(figures: ScaledFigures, number: int, chosen: OperatorScaling) -> Iter
     target = problem.limits.target
     sizing = OperatorSizing(operator, problem.split, target)
     low = max(1, min(chosen.parallelism, required_tasks(operator, target)) - 2)
-    for tasks in range(low, min(sizing.most, low + LISTED - 1) + 1):
+    for tasks in range(low, min(sizing.most, low + MAX_LISTED - 1) + 1):
         taken = tasks == chosen.parallelism
         ranges = chosen.ranges if taken else _ranges(sizing, tasks)
         busiest = float(task_use(operator, tasks, ranges).max())

@@ -18,7 +18,7 @@ from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingP
 from ftplan.planners.scale_out.rules import range_faults
 
 
-def asked_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedScaling:
+def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedScaling:
     """Return the question that a plan answers on some inputs; *instead* are options that replace its own.
 
     The alarming threshold is the one that the plan records, whoever chose it.

@@ -25,11 +25,11 @@ from ftplan.planners.judging import (
 from ftplan.planners.scale_out.body import operator_of
 from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
 from ftplan.planners.scale_out.from_plan import (
-    asked_of,
     figures_of,
     numbered,
     operator_numbers,
     operators_listed,
+    question_of,
     ranges_listed,
 )
 from ftplan.planners.scale_out.metrics import ScaledFigures
@@ -140,7 +140,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     FtplanError
         If an input is missing, or the plan's options are not what they should be.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     question, options = prepared.problem, ScaleOutOptions.of_plan(plan)
     wrong = [*_unknown(plan, question), *_wrong_ranges(plan, question)]
     if wrong:  # where the plan names what does not exist, or no ranges, nothing else means anything
@@ -167,7 +167,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
     """Return what a plan without an answer states falsely of its question, and what was not recomputed."""
-    return judge_unanswered(plan, summary(asked_of(plan, problem), None), _derived(plan))
+    return judge_unanswered(plan, summary(question_of(plan, problem), None), _derived(plan))
 
 
 def _derived(plan: Plan) -> dict[str, Any]:

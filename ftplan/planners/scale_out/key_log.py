@@ -26,7 +26,7 @@ LARGEST = 32_768
 #: Up to this each one is tried; beyond, powers of two and multiples of the number of key groups now.
 EACH, DEFAULT = 512, 128
 #: Traps that are listed.
-LISTED = 120
+MAX_LISTED = 120
 #: Hashes of keys that depend on the max parallelism; ``identity`` does not.
 HASHES: dict[str, Any] = {
     "java": hashing.java,
@@ -125,7 +125,7 @@ def _row(
         "tried": len(tried),
         "best": best._asdict(),
         "now": now._asdict(),
-        "traps": [item._asdict() for item in _traps(tried, target)[:LISTED]],
+        "traps": [item._asdict() for item in _traps(tried, target)[:MAX_LISTED]],
         "heaviest_key_use": heaviest if share_at(heaviest, target) < 1.0 else None,
     }
 

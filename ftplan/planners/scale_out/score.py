@@ -10,7 +10,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.violation import over
 from ftplan.planners.assessments import Asked, Scores
 from ftplan.planners.scale_out.effects import extra_cpu, highest_use, sustained_load
-from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
+from ftplan.planners.scale_out.from_plan import figures_of, numbered, question_of
 from ftplan.planners.scale_out.metrics import mean_of
 from ftplan.planners.scenarios import with_scenario_fails
 
@@ -23,7 +23,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     FtplanError
         If an input is missing, or the plan names what the problem does not have.
     """
-    prepared = asked_of(plan, problem)
+    prepared = question_of(plan, problem)
     question = prepared.problem
     scaling = numbered(plan, question)
     figures = figures_of(plan, prepared, scaling)

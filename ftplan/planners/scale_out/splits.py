@@ -15,7 +15,7 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 
 #: Covers that a bisection tries, about; and calls that are too small to pay for compiling, after which they do.
-TRIED, OFTEN = 20, 5
+TRIED_COVERS, SMALL_CALLS = 20, 5
 
 
 @compiled
@@ -147,7 +147,7 @@ class Splitting:
         Cost O(ranges x log K) for each of some tens of steps.
         """
         low = max(self.heaviest, self.use[-1] / ranges * (1.0 - ROUNDING))
-        kernel = self._kernel(least_largest, ranges * TRIED)
+        kernel = self._kernel(least_largest, ranges * TRIED_COVERS)
         return float(kernel(self.use, self.state, self.most_state, ranges, low, most_use))
 
     def even(self, ranges: int) -> tuple[float, float]:
@@ -169,7 +169,7 @@ class Splitting:
         if ranges > self.groups or not np.isfinite(use):
             raise ValueError(f"{self.groups} key groups do not fit into {ranges} ranges")
         low = max(self.largest_state, self.state[-1] / ranges * (1.0 - ROUNDING))
-        kernel = self._kernel(least_largest, ranges * TRIED)
+        kernel = self._kernel(least_largest, ranges * TRIED_COVERS)
         state = kernel(self.state, self.use, use, ranges, low, self.most_state)
         ends: IntArray = np.zeros(ranges + 1, dtype=np.int64)
         self._kernel(cuts, 3 * ranges)(self.use, use, self.state, state, ranges, ends)
@@ -178,7 +178,7 @@ class Splitting:
     def _kernel(self, kernel: Kernel, ranges: int) -> Any:
         steps = ranges * float(np.log2(self.groups + 1))
         self._steps += steps
-        return kernel if pays_to_compile(max(steps, self._steps / OFTEN)) else kernel.plain
+        return kernel if pays_to_compile(max(steps, self._steps / SMALL_CALLS)) else kernel.plain
 
 
 def _sums(values: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from ftplan.reports.numbers import SPACE
 from ftplan.reports.sparkline import levels, sparkline
 
 #: Numbers of tasks, or of key groups, that a warning lists.
-LISTED = 6
+MAX_LISTED = 6
 
 #: Characters of a score over time.
 WIDTH = 24
@@ -70,8 +70,8 @@ def _bottlenecks(plan: Plan) -> list[Table]:
 
 def _traps(traps: Sequence[int]) -> str:
     """Return numbers of tasks, or of key groups, that are worse than a smaller one."""
-    more = f" and {len(traps) - LISTED:,} more" if len(traps) > LISTED else ""
-    return f"worse than fewer: {', '.join(map(str, traps[:LISTED]))}{more}" if traps else ""
+    more = f" and {len(traps) - MAX_LISTED:,} more" if len(traps) > MAX_LISTED else ""
+    return f"worse than fewer: {', '.join(map(str, traps[:MAX_LISTED]))}{more}" if traps else ""
 
 
 def _forecasts(plan: Plan) -> list[Table]:

@@ -11,7 +11,7 @@ from ftplan.io.options.parameters import a_problem
 from ftplan.model.kinds import REBALANCE
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
-from ftplan.planners.rebalance.from_plan import asked_of, numbered
+from ftplan.planners.rebalance.from_plan import numbered, question_of
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.simulation.answer import Document
 from ftplan.simulation.migration.answer import MessageRun, MigrationSimulation, messages_document
@@ -81,7 +81,7 @@ def simulate_messages(
     given = GivenPlan.of(plan, "plan", REBALANCE.name, COMMAND)
     assert given.plan is not None
     instead = {name: getattr(options, name) for name in INSTEAD if getattr(options, name) is not None}
-    prepared = asked_of(given.plan, problem, **instead)
+    prepared = question_of(given.plan, problem, **instead)
     rebalance = numbered(given.plan, prepared.problem)
     age = instead.get("checkpoint_age_s", RebalanceOptions.of_plan(given.plan).checkpoint_age_s)
     messages = options.messages or min(MESSAGES, max(LEAST_MESSAGES, ALL_MESSAGES // max(len(rebalance.moves), 1)))

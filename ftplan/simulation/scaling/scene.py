@@ -21,7 +21,7 @@ from ftplan.model.units import MB
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
 from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
 from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, check_thresholds
-from ftplan.planners.scale_out.from_plan import asked_of, figures_of, numbered
+from ftplan.planners.scale_out.from_plan import figures_of, numbered, question_of
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
@@ -66,7 +66,7 @@ def scene_of(problem: Problem, plan: Any, options: ScalingSimulationOptions) -> 
     """
     given = GivenPlan.of(plan, "plan", SCALE_OUT.name, COMMAND)
     if given.plan is not None:
-        prepared = asked_of(given.plan, problem, **_instead(options))
+        prepared = question_of(given.plan, problem, **_instead(options))
         figures = figures_of(given.plan, prepared, numbered(given.plan, prepared.problem))
         job = job_of_statistics(prepared, figures, options)
         return _measured(problem, prepared, job, (given.file,) if given.file is not None else ())

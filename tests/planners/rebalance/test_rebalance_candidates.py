@@ -10,7 +10,7 @@ import pytest
 from ftplan.model.cluster import Cluster, Node
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
-from ftplan.planners.rebalance.candidates import PlannedMove, candidate_rows
+from ftplan.planners.rebalance.candidates import PlannedRebalance, candidate_rows
 from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem
 from ftplan.planners.rebalance.rules import broken
 from tests.planners.rebalance.algorithms.cases import random_problem
@@ -42,7 +42,9 @@ def test_rows_say_what_the_judge_says(first: int) -> None:
     cases = [case for seed in range(first, first + 8) if (case := answered(seed)) is not None]
     assert cases
     for problem, answer in cases:
-        planned = PlannedMove.of(problem, Cluster(tuple(Node(name, 1.0) for name in problem.nodes)), answer, "auto")
+        planned = PlannedRebalance.of(
+            problem, Cluster(tuple(Node(name, 1.0) for name in problem.nodes)), answer, "auto"
+        )
         for group in range(len(problem.home)):
             for row in candidate_rows(planned, group):
                 check(problem, answer, group, row)
@@ -64,7 +66,7 @@ def check(problem: RebalanceProblem, answer: Rebalance, group: int, row: dict[st
 
 def test_costs_are_those_of_single_moves() -> None:
     problem, answer = next(case for seed in range(40) if (case := answered(seed)) is not None)
-    planned = PlannedMove.of(problem, Cluster(tuple(Node(name, 1.0) for name in problem.nodes)), answer, "auto")
+    planned = PlannedRebalance.of(problem, Cluster(tuple(Node(name, 1.0) for name in problem.nodes)), answer, "auto")
     for group in range(len(problem.home)):
         for row in candidate_rows(planned, group):
             node = problem.nodes.index(row["node"])

@@ -12,7 +12,7 @@ import yaml
 import ftplan
 from ftplan.api import evaluate, explain, verify
 from ftplan.errors import FtplanError
-from ftplan.planners.replicate_tasks.from_plan import asked_of, nodes_by_task
+from ftplan.planners.replicate_tasks.from_plan import nodes_by_task, question_of
 from tests.effort import examples
 from tests.places import ROOT
 from tests.planners.replicate_tasks.then_recover_cases import documents, every_choice, following
@@ -109,7 +109,7 @@ def test_no_choice_beats_the_bound_and_no_baseline_the_plan(seed: int) -> None:
         by_fidelity = ftplan.plan("replicate-tasks", problem, budget=budget, iterations=3, time_limit_s=3600.0)
         others = [recovery.expected({})]
         if by_fidelity.plan is not None:
-            others.append(recovery.expected(nodes_by_task(by_fidelity, asked_of(plan, problem).graph)))
+            others.append(recovery.expected(nodes_by_task(by_fidelity, question_of(plan, problem).graph)))
         assert reached <= min(others) * (1 + 1e-9) + 1e-9
         assert before is None or reached <= before * (1 + 1e-9) + 1e-9
         before = reached

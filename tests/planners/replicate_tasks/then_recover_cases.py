@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import ftplan
-from ftplan.planners.replicate_tasks.from_plan import asked_of, options_of
+from ftplan.planners.replicate_tasks.from_plan import options_of, question_of
 from ftplan.planners.replicate_tasks.hosts import Current, with_hosts
 from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery
 
@@ -66,12 +66,12 @@ def _failure(draw: random.Random, names: list[str]) -> Mapping[str, Any] | None:
 
 def following(plan: ftplan.Plan, problem: ftplan.Problem) -> FollowingRecovery:
     """Return the recoveries that a plan is valued by."""
-    return FollowingRecovery.of(asked_of(plan, problem), problem, options_of(plan))
+    return FollowingRecovery.of(question_of(plan, problem), problem, options_of(plan))
 
 
 def every_choice(plan: ftplan.Plan, problem: ftplan.Problem) -> Iterator[dict[int, str | None]]:
     """Yield all replicas on nodes that keep the limits of a plan but for changes."""
-    prepared, options = asked_of(plan, problem), options_of(plan)
+    prepared, options = question_of(plan, problem), options_of(plan)
     hosts = with_hosts(prepared, problem.cluster, Current({}, False), options)[0].hosts
     assert hosts is not None
     tasks = [task for task in range(prepared.graph.tasks) if prepared.problem.fails[task]]

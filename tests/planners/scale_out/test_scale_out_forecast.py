@@ -51,7 +51,7 @@ def test_the_alarming_threshold_is_ready_for_the_crossing_that_was() -> None:
 
 def test_statsmodels_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forecast, "installed", lambda: False)
-    monkeypatch.setattr(forecast, "LEAST", 12)
+    monkeypatch.setattr(forecast, "LEAST_WINDOWS", 12)
     plan = planned(until(30), forecast="auto")
     assert [item.code for item in plan.warnings].count("SMOOTHING_NOT_INSTALLED") == 1
     with pytest.raises(MissingExtraError, match=r"--forecast smoothing needs statsmodels.*ftplan\[forecast\]"):

@@ -14,7 +14,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
 from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
-from ftplan.planners.rebalance.algorithms.models.choice_model import WHOLE, choices, chosen
+from ftplan.planners.rebalance.algorithms.models.choice_model import MAX_WHOLE_CHOICES, choices, chosen
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
@@ -31,7 +31,7 @@ from ftplan.planners.rebalance.rules import rules
 from ftplan.planners.result import Result
 
 #: Choices up to which a problem is solved as a whole at once.
-SMALL = 1000
+MAX_SMALL_CHOICES = 1000
 #: Deterministic seconds of CP-SAT on a small problem as a whole.
 WORK_S = 4.0
 #: The bound leaves out what other moves cost more, which are taken since those of least cost have no good phases.
@@ -56,7 +56,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
         return _without_plan(problem, np.inf, search, budget)
     pairings = [pairing(candidates, prefer) for prefer in (True, False)]
     shares = (assisted_share(pairings[0]), assisted_share(pairings[1]))
-    small = choices(candidates) <= SMALL
+    small = choices(candidates) <= MAX_SMALL_CHOICES
     pool = improved_starts(pairings, search.seed, budget, models=not small)
     bound = -np.inf
     if not small:
@@ -64,7 +64,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
         bound, at_prices = dual.bound, [_at_prices(candidates, dual)]
         pool = by_value(pool + improved_starts(at_prices, search.seed, budget, models=not pool))
         pool = by_value([placed_anew(now, bound, search.seed, budget) for now in pool[:1]] + pool)
-    if choices(candidates) <= WHOLE and not (pool and _closed(pool[0], bound)):
+    if choices(candidates) <= MAX_WHOLE_CHOICES and not (pool and _closed(pool[0], bound)):
         now = pool[0] if pool else WorkingPlacement(candidates)
         answer = chosen(now, np.arange(candidates.groups), budget, WORK_S)
         if answer.placement is not None and answer.placement.feasible():
@@ -135,7 +135,7 @@ def _candidates_for_phases(pool: list[WorkingPlacement], budget: Budget) -> Iter
     """
     yield from pool
     start = WorkingPlacement(pool[0].candidates)
-    if choices(start.candidates) > WHOLE:
+    if choices(start.candidates) > MAX_WHOLE_CHOICES:
         return
     problem, everything = start.problem, np.arange(start.candidates.groups)
     first: list[BoolArray | None] = [np.ones(len(everything), dtype=np.bool_)]

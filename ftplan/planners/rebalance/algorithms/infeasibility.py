@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.plan import Infeasible
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
-from ftplan.planners.rebalance.algorithms.models.choice_model import WHOLE, choices, chosen
+from ftplan.planners.rebalance.algorithms.models.choice_model import MAX_WHOLE_CHOICES, choices, chosen
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import pairing
 from ftplan.planners.rebalance.algorithms.raisable_limits import (
@@ -74,7 +74,7 @@ def _seen(problem: RebalanceProblem, seed: int, budget: Budget) -> WorkingPlacem
     candidates = Candidates(problem)
     if not _allowed(candidates) or budget.over():
         return None
-    small = choices(candidates) <= WHOLE
+    small = choices(candidates) <= MAX_WHOLE_CHOICES
     limits, start = problem.limits, pairing(candidates, True)
     if limits.max_moves is None and limits.max_bytes is None:  # any placement will do, whatever it costs
         start = repaired(start, seed, budget, MODELS * (not small)) if start.over().any() else start

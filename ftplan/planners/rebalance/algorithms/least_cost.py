@@ -12,7 +12,7 @@ from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
 from ftplan.planners.rebalance.algorithms.models.neighbourhoods import Guide, Moves, NeighbourhoodSearch, roughly_placed
-from ftplan.planners.rebalance.algorithms.models.node_model import Goal, MoveModel, fixed_choices
+from ftplan.planners.rebalance.algorithms.models.node_model import Goal, NodeChoiceModel, fixed_choices
 from ftplan.planners.rebalance.algorithms.models.rows import program_of
 from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut, linear_prices
 from ftplan.planners.rebalance.algorithms.search.improved_placements import improved_starts
@@ -45,7 +45,7 @@ def least_cost(table: ChoiceTable, start: Moves | None, goal: Goal, budget: Budg
     """
     groups = np.arange(len(table.problem.home))
     if len(groups) * len(table.problem.nodes) <= FEW_COLUMNS:
-        moves, bound = MoveModel(table, table.to_nodes(groups), goal).best(budget, start)
+        moves, bound = NodeChoiceModel(table, table.to_nodes(groups), goal).best(budget, start)
         return _better(table, goal, ProvenMoves(start, bound), moves)
     return _Classes(table, goal, budget).solved(start)
 
@@ -105,7 +105,7 @@ class _Classes:
 
     def _placed(self, chosen: GroupChoices, best: ProvenMoves) -> ProvenMoves:
         """Return those that move on nodes of their classes, if they find such."""
-        model = MoveModel(self.table, self.table.in_class(chosen), self.goal)
+        model = NodeChoiceModel(self.table, self.table.in_class(chosen), self.goal)
         return _better(self.table, self.goal, best, model.best(self._part(PLACED), best.moves)[0])
 
     def _near(self, chosen: GroupChoices, best: ProvenMoves) -> ProvenMoves:
@@ -127,7 +127,7 @@ class _Classes:
             open_ = self._open(best)
         if open_ is None or len(open_) > MOST_COLUMNS or self._closed(best):
             return best
-        moves, bound = MoveModel(self.table, open_, self.goal).best(self.budget, best.moves)
+        moves, bound = NodeChoiceModel(self.table, open_, self.goal).best(self.budget, best.moves)
         value = value_of(self.table, self.goal, best.moves)
         # What was left out costs at least as much as the best known when it was left out.
         return _better(self.table, self.goal, best._replace(bound=max(best.bound, min(bound, value))), moves)
@@ -155,7 +155,7 @@ def fewest(table: ChoiceTable, proven: ProvenMoves, goal: Goal, budget: Budget) 
     counting = Goal(goal.seed, value, goal.cuts)
     known = fixed_choices(table, moves)
     with_stays = GroupChoices.joined([known, table.stays(known.group[known.row != STAY])])
-    left, _ = MoveModel(table, with_stays, counting).best(budget.part(FEWER), moves)
+    left, _ = NodeChoiceModel(table, with_stays, counting).best(budget.part(FEWER), moves)
     moves = moves if left is None else left
     few = len(known) * len(table.problem.nodes) <= FEW_COLUMNS
     free = bool((known.cost[known.row != STAY] <= 0.0).any())

@@ -24,7 +24,7 @@ from ftplan.planners.rebalance.rules import memory_used, name_of, rules
 from ftplan.planners.result import Result
 
 #: Key groups and nodes that a sentence names.
-NAMED = 5
+MAX_NAMED = 5
 
 
 class NewCopies(NamedTuple):
@@ -72,8 +72,8 @@ def copies_lost(problem: RebalanceProblem, fewer: tuple[int, ...]) -> tuple[Warn
     """Return the warning that key groups keep fewer copies than before, which names the first."""
     if not fewer:
         return ()
-    names = [name_of(problem, group) for group in fewer[:NAMED]]
-    more = f" and {len(fewer) - NAMED} more" if len(fewer) > NAMED else ""
+    names = [name_of(problem, group) for group in fewer[:MAX_NAMED]]
+    more = f" and {len(fewer) - MAX_NAMED} more" if len(fewer) > MAX_NAMED else ""
     text = f"no node can keep a new copy, so that {len(fewer)} key groups have fewer than before"
     return (Warn("COPY_LOST", f"{text}: {', '.join(names)}{more}"),)
 
@@ -123,7 +123,7 @@ def not_phased(problem: RebalanceProblem, moves: Sequence[Migration], notice: No
         return Infeasible(text, "within", limits.within_s, needed, f"--within {needed:g}s")
     if phasing.limit == "phase-capacity":
         nodes = sorted({int(move.target) for move in phasing.stuck})
-        where = ", ".join(problem.nodes[node] for node in nodes[:NAMED])
+        where = ", ".join(problem.nodes[node] for node in nodes[:MAX_NAMED])
         text = f"no order has room on {where} while cpal loads both nodes: {_named(problem, phasing.stuck)}"
         return Infeasible(text, "phase-capacity", ",".join(problem.protocols), None, "--protocol auto")
     most = math.inf if limits.max_bytes is None else limits.max_bytes
@@ -177,8 +177,8 @@ def _dearer(phasing: Phasing, notice: Notice, cost: float) -> tuple[Warn, ...]:
 
 
 def _named(problem: RebalanceProblem, moves: Sequence[Migration]) -> str:
-    names = [name_of(problem, move.group) for move in moves[:NAMED]]
-    return ", ".join(names) + (f" and {len(moves) - NAMED} more" if len(moves) > NAMED else "")
+    names = [name_of(problem, move.group) for move in moves[:MAX_NAMED]]
+    return ", ".join(names) + (f" and {len(moves) - MAX_NAMED} more" if len(moves) > MAX_NAMED else "")
 
 
 def _slack(first: float, second: float) -> float:

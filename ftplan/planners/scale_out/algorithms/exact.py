@@ -19,7 +19,7 @@ from ftplan.planners.scale_out.effects import extra_cpu
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
 
 #: Choices that no nodes can take, after which nodes become a part of the program from the start.
-CUTS = 3
+MAX_CUTS = 3
 #: Shares of the time that is left for the program without nodes, and for the nodes of its choice.
 TOGETHER, PLACED = 0.5, 0.2
 
@@ -97,7 +97,7 @@ def _chosen(choices: ScalingChoices, room: FreeCores, search: SearchOptions, bud
     levels = choices.levels(room.most(choices.smaller))
     start, cuts, bound = filled(choices, levels, room), list[ChosenSizes](), 1.0
     nodes: ScalingNodeModel | None = None
-    for _ in range(CUTS):
+    for _ in range(MAX_CUTS):
         together = budget.part(TOGETHER)
         chosen = ScalingModel(choices, levels, room, cuts).solved(search, together, start)
         if chosen is None:

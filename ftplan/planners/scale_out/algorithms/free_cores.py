@@ -17,9 +17,9 @@ from ftplan.planners.scale_out.problem import ScalingProblem
 #: Units of all cores together where tasks take no multiples of a decimal.
 UNITS = 2.0**40
 #: Parts of a core that are tried as units, so that small numbers do.
-PARTS = (1, 2, 4, 5, 8, 10, 16, 20, 40, 50, 100, 1000, 10_000, 100_000, 1_000_000)
+PARTS_OF_A_CORE = (1, 2, 4, 5, 8, 10, 16, 20, 40, 50, 100, 1000, 10_000, 100_000, 1_000_000)
 #: Units of a node up to which it is worked out which sums of sizes there are.
-SUMS = 10_000
+MAX_SUMMED_UNITS = 10_000
 
 #: Nodes of the tasks of operators, by their numbers.
 Placed = dict[int, tuple[int, ...]]
@@ -42,7 +42,7 @@ class CoreUnits:
 
     def __init__(self, choices: ScalingChoices, room: FreeCores) -> None:
         cpu = room.cpu
-        for parts in PARTS:
+        for parts in PARTS_OF_A_CORE:
             if np.allclose(cpu * parts, np.round(cpu * parts), rtol=0.0, atol=ROUNDING):
                 self.unit = 1.0 / parts
                 self.size: list[int] = np.round(cpu * parts).astype(np.int64).tolist()
@@ -76,8 +76,8 @@ class CoreUnits:
     def units_of(self, sizes: Iterable[int]) -> tuple[int, dict[int, int]]:
         """Return the units of all nodes that tasks of some sizes can take, and how many more for each scale-in."""
         most = max(self.free, default=0)
-        sums = np.arange(min(most, SUMS) + 1)
-        if 0 < most <= SUMS:
+        sums = np.arange(min(most, MAX_SUMMED_UNITS) + 1)
+        if 0 < most <= MAX_SUMMED_UNITS:
             taken = np.zeros(most + 1, dtype=np.bool_)
             taken[0] = True
             for size in sizes:
@@ -86,7 +86,7 @@ class CoreUnits:
             sums = np.maximum.accumulate(np.where(taken, np.arange(most + 1), 0))
         total, more = 0, dict[int, int]()
         for cores, old in zip(self.free, self.old, strict=True):
-            total += 0 if cores <= 0 else cores if old or most > SUMS else int(sums[cores])
+            total += 0 if cores <= 0 else cores if old or most > MAX_SUMMED_UNITS else int(sums[cores])
             for i, count in old.items():
                 more[i] = more.get(i, 0) + count * self.size[i]
         return total, more

@@ -89,7 +89,7 @@ def outcome(
     value = sustained_load(problem, answer)
     bound = sound_bound("max", value, min(bound, max(1.0, value)))
     status: Status = "optimal" if bound <= value * (1.0 + ROUNDING) else "feasible"
-    warnings = (*problem.warnings, *_said(problem, sizings, answer), *budget.warnings())
+    warnings = (*problem.warnings, *_warnings(problem, sizings, answer), *budget.warnings())
     return Result(status, answer, (), bound, warnings=tuple(dict.fromkeys(warnings)))
 
 
@@ -104,7 +104,7 @@ def above_quota(problem: ScalingProblem, total: float) -> Result[Scaling] | None
     return Result("infeasible", None, (), reason=reason, infeasible=why, warnings=problem.warnings)
 
 
-def _said(problem: ScalingProblem, sizings: list[OperatorSizing], answer: Scaling) -> Iterator[Warn]:
+def _warnings(problem: ScalingProblem, sizings: list[OperatorSizing], answer: Scaling) -> Iterator[Warn]:
     target = problem.limits.target
     for number in acting(problem):
         operator, sizing = problem.operators[number], sizings[number]

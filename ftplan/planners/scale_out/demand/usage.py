@@ -225,12 +225,12 @@ def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, meth
             told.append(None)
             continue
         shape = np.round(series / most, 12)  # equal where only a factor differs
-        told.append(_times(_foretold(shape.tobytes(), horizon, season, method), most))
+        told.append(_times(_forecast_of_series(shape.tobytes(), horizon, season, method), most))
     return tuple(told)
 
 
 @lru_cache(maxsize=1024)  # of operators after one source, and of a plan that is judged
-def _foretold(series: bytes, horizon: int, season: int, method: str) -> Forecast:
+def _forecast_of_series(series: bytes, horizon: int, season: int, method: str) -> Forecast:
     return forecast(np.frombuffer(series), horizon, season, method)
 
 

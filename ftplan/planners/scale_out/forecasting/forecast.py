@@ -13,7 +13,7 @@ from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.forecasting.methods import DAMPINGS, DAY_S, LINES, day_ahead, seasonal_naive, trend
-from ftplan.planners.scale_out.forecasting.smoothing import LEAST, installed, smoothed
+from ftplan.planners.scale_out.forecasting.smoothing import LEAST_WINDOWS, installed, smoothed
 
 #: Origins at which methods are judged, and windows that they look at: what bounds the work.
 MOST_ORIGINS, MOST_WINDOWS = 60, 20_000
@@ -144,9 +144,9 @@ def _candidates(values: FloatArray, season: int, first: int, method: str) -> tup
             candidates.append(_Candidate("trend", season, faded))
         tried = product((0, season) if 0 < season < first else (0,), LINES, DAMPINGS)
         candidates += [_Candidate("trend", item[0], partial(trend, values, *item)) for item in tried]
-    if method == "smoothing" and first < LEAST:
-        raise FtplanError(f"--forecast smoothing needs at least {2 * LEAST} windows; use --forecast trend")
-    if method in ("auto", "smoothing") and first >= LEAST:
+    if method == "smoothing" and first < LEAST_WINDOWS:
+        raise FtplanError(f"--forecast smoothing needs at least {2 * LEAST_WINDOWS} windows; use --forecast trend")
+    if method in ("auto", "smoothing") and first >= LEAST_WINDOWS:
         if installed():
             seasons = (0, season) if 0 < 2 * season <= first else (0,)
             candidates += [_Candidate("smoothing", daily, smoothed(values, daily, first).ahead) for daily in seasons]

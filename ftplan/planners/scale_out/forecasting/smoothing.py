@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 
 #: Fewer windows tell no parameters; more are not needed (unless two seasons are longer).
-LEAST, MOST = 24, 5_000
+LEAST_WINDOWS, MAX_FITTED_WINDOWS = 24, 5_000
 
 
 def smoothing() -> str:
@@ -67,7 +67,7 @@ def smoothed(series: FloatArray, season: int, learnt: int) -> Smoothing:
     """
     from statsmodels.tsa.holtwinters import ExponentialSmoothing
 
-    begin = max(learnt - max(MOST, 2 * season), 0)
+    begin = max(learnt - max(MAX_FITTED_WINDOWS, 2 * season), 0)
     kind = {"trend": "add", "damped_trend": True}
     if season:
         kind |= {"seasonal": "add", "seasonal_periods": season}

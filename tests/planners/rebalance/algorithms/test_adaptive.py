@@ -181,8 +181,8 @@ def test_tight_limits_on_both_sides_are_met_by_repair(seed: int) -> None:
 
 
 def test_large_problems_are_planned_without_one_model_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "WHOLE", 0)
-    monkeypatch.setattr(planner, "SMALL", 0)
+    monkeypatch.setattr(planner, "MAX_WHOLE_CHOICES", 0)
+    monkeypatch.setattr(planner, "MAX_SMALL_CHOICES", 0)
     for seed in range(8):
         problem = random_problem(seed, groups=14, nodes=4, limits=RebalanceLimits())
         result, optimum = adaptive(problem, SEARCH), cheapest(problem)

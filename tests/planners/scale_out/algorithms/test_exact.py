@@ -68,7 +68,7 @@ def test_it_is_the_best_of_all(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(examples(90)))
 def test_it_is_the_best_of_all_where_nodes_decide(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks of several sizes, on nodes with less than they need: also by the program with nodes alone."""
-    monkeypatch.setattr(module, "CUTS", seed % 3)
+    monkeypatch.setattr(module, "MAX_CUTS", seed % 3)
     draws = np.random.default_rng([seed, 7])
     question = random_problem(seed, free_cpu=None, quota=None)
     nodes = int(draws.integers(2, 4))

@@ -18,7 +18,7 @@ from ftplan.planners.rebalance.problem import Migration
 #: Units in which CP-SAT counts the load of all nodes, and what all moves cost, together.
 UNITS, COST_UNITS = 2.0**40, 2.0**46
 #: Choices up to which a whole problem is put into one model.
-WHOLE = 20_000
+MAX_WHOLE_CHOICES = 20_000
 
 
 class ChosenPlacement(NamedTuple):

@@ -8,7 +8,7 @@ from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
-from ftplan.planners.rebalance.algorithms.models.node_model import Goal, MoveModel, fixed_choices
+from ftplan.planners.rebalance.algorithms.models.node_model import Goal, NodeChoiceModel, fixed_choices
 from ftplan.planners.rebalance.algorithms.models.rows import memory_chosen, memory_limits
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.problem import Migration
@@ -81,7 +81,7 @@ class NeighbourhoodSearch:
         for _ in range(budget.passes(ROUNDS)):
             if budget.left_s < LEAST_TIME_S or size > len(self.hosts):
                 break
-            model = MoveModel(self.table, self._neighbourhood(now, size, penalty), self.goal, penalty)
+            model = NodeChoiceModel(self.table, self._neighbourhood(now, size, penalty), self.goal, penalty)
             before = model.values(now.moves(np.arange(len(now))))
             assert before is not None
             if penalty and model.kept(before):

@@ -46,7 +46,7 @@ class Goal:
         return replace(limited, cost=count)
 
 
-class MoveModel:
+class NodeChoiceModel:
     """A program whose first J variables are choices of nodes.
 
     With a *penalty* above 0 rows other than one choice a group may be broken, for so much each 1 of a scaled row.

@@ -11,7 +11,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.algorithms.phases.backlog import Backlog, OpenPhase, PhaseSize
 
 #: Orders that the search looks at, and moves above which it does not look.
-LOOKS, MOST = 1_000, 60
+MAX_ORDER_CHECKS, MAX_SEARCHED_MOVES = 1_000, 60
 
 
 class Departures:
@@ -76,7 +76,7 @@ def most_saved(departures: Departures, going: list[int]) -> list[int]:
         if best is None or departures.saved(phase.chosen) > departures.saved(best.chosen):
             best = phase
     assert best is not None
-    if len(going) <= MOST and departures.saved(best.chosen) < departures.most(going):
+    if len(going) <= MAX_SEARCHED_MOVES and departures.saved(best.chosen) < departures.most(going):
         best = _searched(departures, sorted(going, key=lambda k: (-density[k], k)), best)
     left = {int(t.group[k]) for k in best.chosen}
     blocked = departures.without_room(k for k in going if int(t.group[k]) not in left)
@@ -109,7 +109,7 @@ def _searched(departures: Departures, going: list[int], best: OpenPhase) -> Open
             last = phase.chosen[-1] if phase.chosen else None
             if last is not None and rank[k] < rank[last] and not shares(k, last):
                 continue
-            if (looks := looks + 1) > LOOKS:
+            if (looks := looks + 1) > MAX_ORDER_CHECKS:
                 return
             longer = phase.copy()
             longer.take(k)

@@ -20,10 +20,10 @@ from ftplan.planners.rebalance.migration_phases import hot_first, move_table, ph
 from ftplan.planners.rebalance.problem import Migration, RebalanceProblem
 
 #: Moves up to which all orders are searched.
-MOST = 12
+MAX_ORDERED_MOVES = 12
 
 #: Moves up to which phases are filled in several orders, and moves times phases up to which in both directions.
-FEW, LOOKS = 200, 2_000_000
+MAX_MOVES_IN_SEVERAL_ORDERS, MAX_PHASE_CHECKS = 200, 2_000_000
 #: Phases that take no more than this longer, relatively, count as the shortest too.
 SHORTER = 0.01
 
@@ -110,9 +110,9 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
 
     Guarantee: moves that keep ``problem.transient`` in the end always find their phases unless a limit was given, or
     only ``cpal`` is allowed; of few moves every order is searched before any does without it. The number of phases is
-    the least where it is 1 or 2; else several orders are tried in both directions, more of them for up to :data:`FEW`
-    moves, and without *size* the shortest of as many phases are taken. Cost O(moves) a phase, plus O(moves x nodes)
-    where moves have to begin together.
+    the least where it is 1 or 2; else several orders are tried in both directions, more of them for up to
+    :data:`MAX_MOVES_IN_SEVERAL_ORDERS` moves, and without *size* the shortest of as many phases are taken. Cost
+    O(moves) a phase, plus O(moves x nodes) where moves have to begin together.
 
     Source: phases of moves [Hoffmann2019], hot first [Gu2022].
     """
@@ -121,11 +121,11 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
     first = [move for move in made if move.protocol not in AFTER_LOSS]
     own, size = size is None, size or usual_size(problem, made)
     best = fill_phases(Backlog(problem, first), size)
-    if (len(best.phases) > 2 or best.stuck or best.slowed) and len(best.phases) * len(first) <= LOOKS:
+    if (len(best.phases) > 2 or best.stuck or best.slowed) and len(best.phases) * len(first) <= MAX_PHASE_CHECKS:
         best = _best(problem, [best, *_others(problem, first, size)], own)
     if best.stuck and size != least_size(problem, made):  # smaller phases fill nodes in another order
         best = _best(problem, [best, phased(problem, first, least_size(problem, made))], own)
-    if (best.stuck or best.slowed) and len(first) <= MOST:
+    if (best.stuck or best.slowed) and len(first) <= MAX_ORDERED_MOVES:
         best = _in_single_file(Backlog(problem, first), size) or best
     return best._replace(phases=(*best.phases, last)) if last and not best.stuck else best
 
@@ -179,7 +179,7 @@ def _others(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSi
             np.bincount(backlog.gets, backlog.table.load, minlength=len(backlog.load)) + backlog.load - backlog.most
         )
         keys = (None, backlog.longest_wait(size.pause_s), -lacking[backlog.loses])
-        for key in keys[0 if backward else 1 : None if len(moves) <= FEW else 1]:
+        for key in keys[0 if backward else 1 : None if len(moves) <= MAX_MOVES_IN_SEVERAL_ORDERS else 1]:
             phasing = fill_phases(Backlog(problem, moves, backward), size, key)
             if not (backward and phasing.stuck):
                 yield phasing

@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.models.choice_model import WHOLE, chosen
+from ftplan.planners.rebalance.algorithms.models.choice_model import MAX_WHOLE_CHOICES, chosen
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 
 #: Steps of the descent, nodes that each looks at, and pairs of groups that it may exchange.
@@ -31,7 +31,7 @@ def repaired(now: WorkingPlacement, seed: int, budget: Budget, models: int = MOD
         if not now.over().any() or budget.over():
             break
         now = _placed_anew(now, rng, size, budget)
-        size = min(2 * size, WHOLE)
+        size = min(2 * size, MAX_WHOLE_CHOICES)
     return now
 
 
@@ -136,7 +136,7 @@ def _placed_anew(now: WorkingPlacement, rng: np.random.Generator, size: int, bud
     targets = np.zeros(now.candidates.nodes, dtype=np.bool_)
     targets[picked] = True
     free = np.flatnonzero(targets[now.place])
-    if len(free) * len(picked) > 4 * WHOLE:
+    if len(free) * len(picked) > 4 * MAX_WHOLE_CHOICES:
         return now
     answer = chosen(now, free, budget, WORK_S, targets, feasible=True)
     return answer.placement or now
