@@ -90,14 +90,19 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         summary=figures,
         warnings=of_command(warnings, limit_s),
         inputs=(*problem.inputs, *(file for file in (current.file, cost_file) if file is not None)),
-        derived={
-            "current": None if current.file is None else current.file.path,
-            "budget_unit": prepared.budget.unit,
-            "budget_limit": None if options.target is not None else prepared.problem.budget,
-            "cases": [case.id for case in prepared.problem.cases],
-        },
+        derived=_derived(prepared, options, current),
     )
     return made.plan(problem, planner, options)
+
+
+def _derived(prepared: PreparedReplication, options: TaskReplicationOptions, current: Current) -> dict[str, Any]:
+    """Return what a plan records besides its options."""
+    return {
+        "current": None if current.file is None else current.file.path,
+        "budget_unit": prepared.budget.unit,
+        "budget_limit": None if options.target is not None else prepared.problem.budget,
+        "cases": [case.id for case in prepared.problem.cases],
+    }
 
 
 def _check_change_limits(options: TaskReplicationOptions, current: Current) -> None:
