@@ -25,12 +25,20 @@ class KindRow:
     in_files, in_lists
         Its place where files name all kinds, and where planners and metrics are listed: as these were published. A
         kind without a place comes last, as the rows stand.
+    called
+        What people call its plan where that is not the name.
     """
 
     name: str
     help: str
     in_files: int = 1000
     in_lists: int = 1000
+    called: str = ""
+
+    @property
+    def noun(self) -> str:
+        """What people call its plan, in words: ``checkpoint allocation``."""
+        return self.called or self.name.replace("-", " ")
 
     @property
     def folder(self) -> str:
@@ -46,8 +54,8 @@ class KindRow:
 
 #: In the order in which ``ftplan --help`` lists the commands.
 ROWS: tuple[KindRow, ...] = (
-    KindRow("allocate-checkpoints", "Plan where each key group's checkpoint goes.", 1, 1),
-    KindRow("replicate-tasks", "Plan which tasks get an active replica.", 2, 3),
+    KindRow("allocate-checkpoints", "Plan where each key group's checkpoint goes.", 1, 1, "checkpoint allocation"),
+    KindRow("replicate-tasks", "Plan which tasks get an active replica.", 2, 3, "task replication"),
     KindRow("recovery-schedule", "Plan which failed tasks come back first.", 3, 2),
     KindRow("rebalance", "Plan which key groups move where, with short pauses.", 4, 5),
     KindRow("scale-out", "Plan how many tasks operators get, before they are bottlenecks.", 6, 6),

@@ -56,7 +56,7 @@ Standbys for Kubernetes.
 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 3 --algorithm structure-aware -o replicas.json -q
   $ ftplan export-plan replicas.json --to kubernetes --workload sessions=Deployment/spare
-  # From a replicate tasks by structure-aware (optimal).
+  # From a task replication by structure-aware (optimal).
   # ENGINE_LIMITS: kubernetes cannot be told which pod runs which task: the pods of a workload are alike, so that
   #   one task and its own replica cannot be kept apart where others of the operator may meet; nor anything about
   #   pods that run already
