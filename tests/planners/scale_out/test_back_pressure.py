@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import ftplan
-from ftplan.api.plans import verify
+from ftplan.api.verification import verify
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import prepare
 from tests.model.measures.measured_cases import WINDOW_S, measured

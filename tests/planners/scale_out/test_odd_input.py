@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ftplan
-from ftplan.api.plans import verify
+from ftplan.api.verification import verify
 from tests.planners.scale_out.cases import BARE, CLUSTER, JOB, MB, TOPOLOGY, document, planned
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ftplan
-from ftplan.api.plans import verify
+from ftplan.api.verification import verify
 from tests.effort import examples
 from tests.planners.scale_out.brute_force import best, random_job
 from tests.planners.scale_out.cases import BARE, FULL, JOB, planned
