@@ -181,15 +181,16 @@ class Kernel:
 
 
 def _stamp(names: dict[str, Any]) -> str:
-    """Return what changes with the modules whose kernels, or constants as ``module.NAME``, a module compiles in.
+    """Return what changes with a module, and those whose kernels, or constants as ``module.NAME``, it compiles in.
 
-    numba keeps machine code by the name of a function and the state of its own file.
+    numba keeps machine code by the name of a function. It looks at the state of the function's own file too, but only
+    once it has read what it kept, which fails where that names a class that a newer version does not have.
     """
-    used = {value.__name__ for value in names.values() if isinstance(value, ModuleType)}
+    used = {names["__name__"]} | {value.__name__ for value in names.values() if isinstance(value, ModuleType)}
     used |= {value.__module__ for value in names.values() if isinstance(value, Kernel)}
     package = __name__.partition(".")[0]
     stamp = 0
-    for name in sorted(name for name in used - {names["__name__"]} if name.partition(".")[0] == package):
+    for name in sorted(name for name in used if name.partition(".")[0] == package):
         with suppress(OSError):  # a module without a file
             state = os.stat(getattr(sys.modules[name], "__file__", None) or "")
             stamp = zlib.crc32(f"{name} {state.st_mtime_ns} {state.st_size}".encode(), stamp)

@@ -80,14 +80,18 @@ def test_what_it_takes_to_compile_is_set_apart_once(monkeypatch: pytest.MonkeyPa
     assert apart[0] > 0.0
 
 
-def test_machine_code_is_made_anew_where_a_module_that_it_uses_changes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("changed", ["theirs", "mine"])
+def test_machine_code_has_another_name_where_a_module_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changed: str
 ) -> None:
-    names = {"__name__": "ftplan.mine", "theirs": ModuleType("ftplan.theirs"), "np": np, "own": 7}
-    monkeypatch.setitem(sys.modules, "ftplan.theirs", names["theirs"])
+    """That of a function's own file too: what older code kept may name classes that are gone, and is not read."""
+    modules = {name: ModuleType(f"ftplan.{name}") for name in ("mine", "theirs")}
+    names = {"__name__": "ftplan.mine", "theirs": modules["theirs"], "np": np, "own": 7}
+    for module in modules.values():
+        monkeypatch.setitem(sys.modules, module.__name__, module)
     assert compiled_module._stamp(names) == ""
-    source = tmp_path / "theirs.py"
-    names["theirs"].__file__ = str(source)
+    source = tmp_path / "changed.py"
+    modules[changed].__file__ = str(source)
     stamps = set()
     for text in ("FIRST = 0", "FIRST = 10"):
         source.write_text(text)
