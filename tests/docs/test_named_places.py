@@ -51,8 +51,8 @@ def names_of_files() -> frozenset[str]:
 
 
 def exists(place: str) -> bool:
-    """Return whether a path is one, from the root or below ``ftplan``; KIND stands for any kind."""
-    pattern = re.sub(r"\b(KIND|MODULE)\b", "*", place.rstrip("/"))
+    """Return whether a path is one, from the root or below ``ftplan``; QUESTION and ENGINE stand for any."""
+    pattern = re.sub(r"\b(QUESTION|ENGINE)\b", "*", place.rstrip("/"))
     return any(any(folder.glob(pattern)) for folder in (ROOT, ROOT / "ftplan"))
 
 
@@ -82,11 +82,10 @@ def test_what_a_page_names_exists(page: Path) -> None:
 
 def test_what_does_not_exist_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(
-        "`ftplan/nobody.py`, `NO_SUCH_TABLE`, `planners/nobody/`, `ftplan/api/KIND/nothing.py`, `nobody.md`, `ROWS`"
-    )
+    question = "`ftplan/planners/QUESTION/nothing.py`"
+    page.write_text(f"`ftplan/nobody.py`, `NO_SUCH_TABLE`, `planners/nobody/`, {question}, `nobody.md`, `ROWS`")
     assert wrong(page) == [
-        "NO_SUCH_TABLE", "ftplan/api/KIND/nothing.py", "ftplan/nobody.py", "nobody.md", "planners/nobody/",
+        "NO_SUCH_TABLE", "ftplan/nobody.py", "ftplan/planners/QUESTION/nothing.py", "nobody.md", "planners/nobody/",
     ]  # fmt: skip
 
 
@@ -94,4 +93,4 @@ def test_the_picture_has_every_room_and_who_alone_imports_what() -> None:
     rooms = {path.stem for path in (ROOT / "ftplan").iterdir() if path.suffix in ("", ".py") and path.name[0] != "_"}
     assert {room for layer in layers() for room in layer} == rooms - {"py"}
     assert only_in()["planners"] == ["ortools", "statsmodels"]
-    assert only_in()["io"] == ["pydantic"]
+    assert only_in()["simulation"] == ["simpy"]

@@ -60,7 +60,7 @@ with open_session(engine, master or None):
 #: On the session of a sweep, before its cases: an application for each would start its JVMs again.
 BEFORE_A_SWEEP = f"""{STATISTICS}
 import os
-import ftplan.what_if.executors as executors
+from ftplan.what_if import executors
 from ftplan.cli.main import main
 real = executors.open_session
 

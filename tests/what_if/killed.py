@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The command line over a pickled sweep in the place of a what-if file.
 CHILD = """
 import pickle
-import ftplan.what_if.case_file as case_file
+from ftplan.what_if import case_file
 from pathlib import Path
 from ftplan.cli import main
 case_file.load_cases = lambda source, **_: pickle.loads(Path(source).read_bytes())
