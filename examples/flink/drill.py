@@ -161,8 +161,9 @@ def _log(folder: Path, target: Path) -> None:
 
 
 def commands() -> list[str]:
-    """Return the commands from import to plans, as README has them."""
-    return re.findall(r"^\$ (ftplan .*)$", (HERE / "README.md").read_text(), re.MULTILINE)
+    """Return the commands from import to plans, as README has them, each in one line."""
+    text = (HERE / "README.md").read_text().replace("\\\n", " ")
+    return re.findall(r"^\$ (ftplan .*)$", text, re.MULTILINE)
 
 
 def _run(command: str, folder: Path) -> None:
