@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.options.fields import Check, Options, PlanSource, checked, number, option, optional, quoted, texts
+from ftplan.io.options.fields import Check, Options, PlanSource, checked, number, option, optional, quoted, speed, texts
 from ftplan.model.plan import Plan, Warn
 
 if TYPE_CHECKING:
@@ -68,12 +68,10 @@ class ExportOptions(Options):
     log_dir: str | None = option(
         None, optional(Check("a path, or any", _text)), "Log directory of every replica, or any.", metavar="PATH"
     )
-    bandwidth: float | None = option(
+    bandwidth: float | None = speed(
         None,
         optional(number(0.0, 1e9, above=True)),
         "Throttle of a reassignment, a broker; without a unit in MB/s of 2^20 bytes.",
-        metavar="SPEED",
-        unit="speed",
     )
     host_map: Mapping[str, str] = _map("Host name of a node; repeatable.  [default: its label, its id]", "NODE=HOST")
     workload: Mapping[str, str] = _map(

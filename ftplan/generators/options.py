@@ -9,7 +9,7 @@ from typing import Any
 from ftplan.generators import knobs
 from ftplan.generators.knobs import ClusterKnobs, FailureKnobs, StatsKnobs
 from ftplan.generators.topology_options import CHANCE, FRACTION, SEED, TopologyGeneration, between, held, or_none
-from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, whole
+from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, seconds, speed, whole
 from ftplan.model import ranges
 
 
@@ -61,12 +61,8 @@ class ClusterGeneration(Options, ClusterKnobs):
     zone_failure: Any = option(
         ClusterKnobs.zone_failure, CHANCE, "Probability that a zone fails.", metavar="X|LOW-HIGH|none"
     )
-    bandwidth: float | None = option(
-        ClusterKnobs.bandwidth, optional(number(1e-6, 1e9)), "Between two nodes.", metavar="SPEED", unit="speed"
-    )
-    delay_s: float | None = option(
-        ClusterKnobs.delay_s, optional(held(ranges.SECONDS, 1e6)), "Between two nodes.", metavar="TIME", unit="time"
-    )
+    bandwidth: float | None = speed(ClusterKnobs.bandwidth, optional(number(1e-6, 1e9)), "Between two nodes.")
+    delay_s: float | None = seconds(ClusterKnobs.delay_s, optional(held(ranges.SECONDS, 1e6)), "Between two nodes.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +71,7 @@ class StatsGeneration(Options, StatsKnobs):
 
     seed: int = SEED
     windows: int = option(StatsKnobs.windows, whole(1, 10_000_000), "Number of windows.", metavar="N")
-    window_s: float = option(StatsKnobs.window_s, number(1e-3, 1e9), "Length of a window.", metavar="TIME", unit="time")
+    window_s: float = seconds(StatsKnobs.window_s, number(1e-3, 1e9), "Length of a window.")
     sizes: str = option(StatsKnobs.sizes, one_of(*knobs.LOADS), "How sizes of key groups are distributed.")
     skew: float = option(
         StatsKnobs.skew,
@@ -90,9 +86,7 @@ class StatsGeneration(Options, StatsKnobs):
         "rates]",
         metavar="X",
     )
-    cycle_s: float = option(
-        StatsKnobs.cycle_s, number(1e-3, 1e10), "Length of the cycle of loads.", metavar="TIME", unit="time"
-    )
+    cycle_s: float = seconds(StatsKnobs.cycle_s, number(1e-3, 1e10), "Length of the cycle of loads.")
     over_time: str = option(
         StatsKnobs.over_time,
         one_of(*knobs.SHAPES_OVER_TIME),
@@ -141,9 +135,7 @@ class FailureGeneration(Options, FailureKnobs):
         "Chance that a burst goes on in any zone.",
         metavar="SHARE",
     )
-    spacing_s: float = option(
-        FailureKnobs.spacing_s, held(ranges.TIME_S, 1e6), "Time between two failures.", metavar="TIME", unit="time"
-    )
+    spacing_s: float = seconds(FailureKnobs.spacing_s, held(ranges.TIME_S, 1e6), "Time between two failures.")
     arrivals: int | None = option(
         None, optional(whole(0, 1_000_000)), "Nodes that arrive.  [default: as many as are lost]", metavar="N"
     )

@@ -15,6 +15,7 @@ from ftplan.io.options.fields import (
     option,
     option_of,
     optional,
+    seconds,
     texts,
     whole,
 )
@@ -62,12 +63,8 @@ class MigrationSimulationOptions(Options):
         metavar="N",
     )
     seed: int = option_of(PlanOptions, "seed")
-    time_limit_s: float | None = option(
-        None,
-        optional(number(0.0, 1e9, above=True)),
-        "Stop after this time; the runs that are done by then count.",
-        metavar="TIME",
-        unit="time",
+    time_limit_s: float | None = seconds(
+        None, optional(number(0.0, 1e9, above=True)), "Stop after this time; the runs that are done by then count."
     )
 
     allocation: tuple[str, ...] = option(
@@ -90,19 +87,15 @@ class MigrationSimulationOptions(Options):
         "trace: share of the windows, the first ones, on which checkpoints are planned; the others are simulated.",
         metavar="SHARE",
     )
-    period_s: float | None = option(
+    period_s: float | None = seconds(
         None,
         optional(number(0.0, 1e9, above=True)),
         "trace: how often the adaptation looks at the load, a multiple of the window.  [default: one window]",
-        metavar="TIME",
-        unit="time",
     )
-    upkeep_every_s: float | None = option(
+    upkeep_every_s: float | None = seconds(
         None,
         optional(number(0.0, 1e9, above=True)),
         "trace: how often correlated and usable allocations are held against fresh ones.  [default: never]",
-        metavar="TIME",
-        unit="time",
     )
     threshold: float = option(
         0.1,

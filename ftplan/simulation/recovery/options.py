@@ -20,6 +20,8 @@ from ftplan.io.options.fields import (
     option,
     option_of,
     optional,
+    seconds,
+    size,
     texts,
     whole,
 )
@@ -77,9 +79,7 @@ class RecoverySimulationOptions(Options):
         "[default: incremental]",
         metavar="MODE",
     )
-    best_case_s: float = option(
-        180.0, _TIME, "When all new nodes arrive in mode best-case.", metavar="TIME", unit="time"
-    )
+    best_case_s: float = seconds(180.0, _TIME, "When all new nodes arrive in mode best-case.")
     against: Any = option(
         None, PLAN, "Another recovery schedule, to compare on the same random numbers.", metavar="PLAN"
     )
@@ -103,12 +103,8 @@ class RecoverySimulationOptions(Options):
     )
     jobs: int | None = option(None, optional(whole(1, 1024)), "Processes.  [default: one a core]", metavar="N")
     seed: int = option_of(PlanOptions, "seed")
-    time_limit_s: float | None = option(
-        None,
-        optional(_POSITIVE_TIME),
-        "Stop after this time; the runs that are done by then count.",
-        metavar="TIME",
-        unit="time",
+    time_limit_s: float | None = seconds(
+        None, optional(_POSITIVE_TIME), "Stop after this time; the runs that are done by then count."
     )
     iterations: int | None = option(
         None, optional(whole(0)), "Bound the search for a plan by work instead of time.", metavar="N"
@@ -123,19 +119,13 @@ class RecoverySimulationOptions(Options):
         metavar="FILE",
     )
     bandwidth: float | None = restore_bandwidth()
-    detection_s: float | None = option(
-        None,
-        optional(_TIME),
-        "Until a failure is noticed.  [default: as --costs says, else 0]",
-        metavar="TIME",
-        unit="time",
+    detection_s: float | None = seconds(
+        None, optional(_TIME), "Until a failure is noticed.  [default: as --costs says, else 0]"
     )
-    restart_s: float | None = option(
+    restart_s: float | None = seconds(
         None,
         optional(_TIME),
         "Until a task that is started, or taken back, loads its state.  [default: as --costs says, else 0]",
-        metavar="TIME",
-        unit="time",
     )
     correlated_failures: int = option(
         2,
@@ -143,40 +133,26 @@ class RecoverySimulationOptions(Options):
         "Failed nodes since the last checkpoint from which on mode incremental goes step by step, not blocking.",
         metavar="N",
     )
-    takeover_s: float = option(
-        0.0, _TIME, "From when a failure is noticed until a replica's output is on.", metavar="TIME", unit="time"
-    )
-    replica_lag_s: float = option(
-        0.0, _TIME, "How much of its output a replica sends again then.", metavar="TIME", unit="time"
-    )
-    warming_s: float = option(
-        0.0, _TIME, "So long after it starts, a task works at --warming-pace only.", metavar="TIME", unit="time"
-    )
+    takeover_s: float = seconds(0.0, _TIME, "From when a failure is noticed until a replica's output is on.")
+    replica_lag_s: float = seconds(0.0, _TIME, "How much of its output a replica sends again then.")
+    warming_s: float = seconds(0.0, _TIME, "So long after it starts, a task works at --warming-pace only.")
     warming_pace: float = option(1.0, SHARE, "Share of its fastest pace.", metavar="SHARE")
-    checkpoint_interval_s: float | None = option(
+    checkpoint_interval_s: float | None = seconds(
         None,
         optional(_POSITIVE_TIME),
         "Between checkpoints.  [default: the longest that the topology states, else 10s]",
-        metavar="TIME",
-        unit="time",
     )
-    checkpoint_age_s: float | None = option(
+    checkpoint_age_s: float | None = seconds(
         None,
         optional(_TIME),
         "How old the last checkpoint's begin is at the failure.  [default: half an interval in one run, uniform within "
         "it in several]",
-        metavar="TIME",
-        unit="time",
     )
-    batch_s: float = option(
-        0.1, number(1e-3, 60.0), "Input that goes through the job as one batch.", metavar="TIME", unit="time"
-    )
-    queue_s: float = option(
+    batch_s: float = seconds(0.1, number(1e-3, 60.0), "Input that goes through the job as one batch.")
+    queue_s: float = seconds(
         1.0,
         number(1e-3, 1e6),
         "Input that a task may be ahead of those that it feeds (back-pressure), two batches at least.",
-        metavar="TIME",
-        unit="time",
     )
     max_streams: int = option(
         1_000_000, whole(1, 100_000_000), "Most streams between two tasks; more take long, and memory.", metavar="N"
@@ -187,22 +163,18 @@ class RecoverySimulationOptions(Options):
         "How much faster than usual a task can work at least.  [default: 1 / --max-cpu]",
         metavar="X",
     )
-    record_bytes: float = option(100.0, _BYTES, "Of a record in a buffer.", metavar="SIZE", unit="size")
-    buffer_memory: float | None = option(
+    record_bytes: float = size(100.0, _BYTES, "Of a record in a buffer.")
+    buffer_memory: float | None = size(
         None,
         optional(_BYTES),
         "For buffered output, in sum; what is beyond it is spilled to disk.  [default: all of it]",
-        metavar="SIZE",
-        unit="size",
     )
-    warm_up_s: float = option(30.0, number(1.0, 1e6), "Simulated before the failure.", metavar="TIME", unit="time")
-    until_s: float | None = option(
+    warm_up_s: float = seconds(30.0, number(1.0, 1e6), "Simulated before the failure.")
+    until_s: float | None = seconds(
         None,
         optional(number(1.0, LONGEST_S)),
         "Simulated after the failure.  [default: five minutes more than the last arrival, or failure; longer if "
         "queries are not back by then, at most eight times as long]",
-        metavar="TIME",
-        unit="time",
     )
     every_s: float | None = resolution(0.1)
     threshold: float = option(
@@ -211,7 +183,7 @@ class RecoverySimulationOptions(Options):
         "A query is available while its latency is below so many times its usual one.",
         metavar="X",
     )
-    window_s: float = option(10.0, number(0.1, 1e6), "Latency is a mean over this.", metavar="TIME", unit="time")
+    window_s: float = seconds(10.0, number(0.1, 1e6), "Latency is a mean over this.")
     max_down: float | None = option(
         None,
         optional(number(0.0, 1e18)),

@@ -16,6 +16,7 @@ from ftplan.io.options.fields import (
     option,
     option_of,
     optional,
+    seconds,
     whole,
 )
 from ftplan.io.options.shared import resolution
@@ -51,20 +52,16 @@ class RingSimulationOptions(Options):
         "What fails, such as node:n1 or zone:rack-a; repeatable.  [default: as the failure file or PLAN says]",
         metavar="SELECTOR",
     )
-    fail_at_s: float | None = option(
+    fail_at_s: float | None = seconds(
         None,
         optional(TIME),
         "When it fails, and what the times of a failure file count from.  [default: after three intervals]",
-        metavar="TIME",
-        unit="time",
     )
     leave: tuple[str, ...] = option(
         (), SELECTORS, "This node leaves on notice, or all of a selector, one after the other; repeatable.",
         metavar="NODE",
     )  # fmt: skip
-    leave_at_s: float | None = option(
-        None, optional(TIME), "When the first leaves.  [default: after three intervals]", metavar="TIME", unit="time"
-    )
+    leave_at_s: float | None = seconds(None, optional(TIME), "When the first leaves.  [default: after three intervals]")
     hot: float = option(
         1.0,
         number(0.0, 1e6),
@@ -77,9 +74,7 @@ class RingSimulationOptions(Options):
         "Whose key groups those are.  [default: the most loaded node's, over its cpu]",
         metavar="ID",
     )
-    hot_at_s: float | None = option(
-        None, optional(TIME), "When that begins.  [default: after three intervals]", metavar="TIME", unit="time"
-    )
+    hot_at_s: float | None = seconds(None, optional(TIME), "When that begins.  [default: after three intervals]")
     balance: bool = option(
         False, FLAG, "Overloaded nodes ask their neighbours for help, each --window; where nobody can, a spare joins."
     )
@@ -107,54 +102,44 @@ class RingSimulationOptions(Options):
     queue_high_s: float | None = _or_plans("queue_high_s")
     queue_low_s: float | None = _or_plans("queue_low_s")
     hold: int | None = _or_plans("hold")
-    window_s: float = option(5.0, POSITIVE_TIME, "How often nodes look at their load.", metavar="TIME", unit="time")
-    provision_s: float = option(30.0, TIME, "Until a new node is there.", metavar="TIME", unit="time")
+    window_s: float = seconds(5.0, POSITIVE_TIME, "How often nodes look at their load.")
+    provision_s: float = seconds(30.0, TIME, "Until a new node is there.")
     interval_s: float | None = option_of(PeerRingOptions, "interval_s")
     heartbeat_s: float | None = option_of(PeerRingOptions, "heartbeat_s")
     missed_heartbeats: int | None = _or_plans("missed_heartbeats")
     grace_s: float | None = _or_plans("grace_s")
-    takeover_s: float | None = option(
+    takeover_s: float | None = seconds(
         None,
         optional(TIME),
         "From detection until replay begins.  [default: as --costs says, else the network's delay]",
-        metavar="TIME",
-        unit="time",
     )
     latency_bound_s: float | None = option_of(PeerRingOptions, "latency_bound_s")
-    skew_s: float | None = option(
+    skew_s: float | None = seconds(
         None,
         optional(TIME),
         "Largest difference between the clocks of two mappers; above --latency-bound records are lost.  [default: 0.9 "
         "of the bound]",
-        metavar="TIME",
-        unit="time",
     )
-    delay_s: float | None = option(
+    delay_s: float | None = seconds(
         None,
         optional(TIME),
         "Most that a message is on the way; above --latency-bound records are lost.  [default: as the cluster's "
         "network, else 1ms]",
-        metavar="TIME",
-        unit="time",
     )
     replay_rate: float | None = option_of(PeerRingOptions, "replay_rate")
     bandwidth: float | None = option_of(PeerRingOptions, "bandwidth")
     costs: Any = option_of(PeerRingOptions, "costs")
     mappers: int = option(2, whole(1, 1000), "Mappers, each with a clock of its own.", metavar="N")
-    tick_s: float | None = option(
+    tick_s: float | None = seconds(
         None,
         optional(number(1e-4, 1e6)),
         "A mapper sends its records in batches, one a tick; shorter times are not resolved.  [default: a hundredth of "
         "the interval, longer for large rings]",
-        metavar="TIME",
-        unit="time",
     )
-    until_s: float | None = option(
+    until_s: float | None = seconds(
         None,
         optional(number(0.01, 1e9)),
         "When input ends; what waits is processed after that.  [default: five intervals after what happens last]",
-        metavar="TIME",
-        unit="time",
     )
     every_s: float | None = resolution(0.001)
     runs: int = option(

@@ -16,6 +16,7 @@ from ftplan.io.options.fields import (
     option,
     option_of,
     optional,
+    seconds,
     texts,
     whole,
 )
@@ -78,27 +79,21 @@ class ScalingSimulationOptions(Options):
         "Records per second of all sources together at first.  [default: as the inputs say]",
         metavar="X",
     )
-    step_s: float | None = option(
-        None,
-        optional(POSITIVE_TIME),
-        "How long a rate lasts.  [default: 500s doubling, 5m alternating]",
-        metavar="TIME",
-        unit="time",
+    step_s: float | None = seconds(
+        None, optional(POSITIVE_TIME), "How long a rate lasts.  [default: 500s doubling, 5m alternating]"
     )
-    ramp_s: float = option(60.0, TIME, "How long the rate takes to change.", metavar="TIME", unit="time")
+    ramp_s: float = seconds(60.0, TIME, "How long the rate takes to change.")
     busy: float = option(
         0.5,
         SHARE,
         "How busy tasks that may be split are at first, where neither statistics nor record_time_s tell.",
         metavar="SHARE",
     )
-    split_at_s: float | None = option(
+    split_at_s: float | None = seconds(
         None,
         optional(TIME),
         "When operators are split, instead of when their score says so.  [default: with PLAN and a steady load after a "
         "fifth of the time]",
-        metavar="TIME",
-        unit="time",
     )
     alarming: float | None = option(
         None, optional(SCORE), "Score from which an operator is prepared.  [default: PLAN's, else 55]", metavar="X"
@@ -115,13 +110,9 @@ class ScalingSimulationOptions(Options):
         "Labels, membership functions and rules of the fuzzy inference.  [default: PLAN's, else those of scale-out]",
         metavar="FILE",
     )
-    window_s: float = option(10.0, POSITIVE_TIME, "How often tasks are scored.", metavar="TIME", unit="time")
-    rest_s: float = option(
-        60.0,
-        TIME,
-        "So long after a split an operator is not split again: it works off what has waited.",
-        metavar="TIME",
-        unit="time",
+    window_s: float = seconds(10.0, POSITIVE_TIME, "How often tasks are scored.")
+    rest_s: float = seconds(
+        60.0, TIME, "So long after a split an operator is not split again: it works off what has waited."
     )
     task_memory: float | None = option_of(ScaleOutOptions, "task_memory")
     max_parallelism: int | None = option_of(ScaleOutOptions, "max_parallelism")
@@ -129,38 +120,26 @@ class ScalingSimulationOptions(Options):
     checkpoint_interval_s: float | None = option_of(ScaleOutOptions, "checkpoint_interval_s")
     bandwidth: float | None = option_of(ScaleOutOptions, "bandwidth")
     costs: Any = option_of(ScaleOutOptions, "costs")
-    storm_interval_s: float = option(
-        1.0, POSITIVE_TIME, "storm-restart: time between checkpoints.", metavar="TIME", unit="time"
-    )
-    storm_overhead_s: float = option(
-        0.05, TIME, "storm-restart: work of a task at each, beside sending its state.", metavar="TIME", unit="time"
-    )
-    restart_time_s: float = option(
-        30.0, TIME, "storm-restart: until all tasks have started again.", metavar="TIME", unit="time"
-    )
-    reaction_s: float = option(
-        120.0, TIME, "storm-restart: from a promotion until somebody restarts the job.", metavar="TIME", unit="time"
-    )
+    storm_interval_s: float = seconds(1.0, POSITIVE_TIME, "storm-restart: time between checkpoints.")
+    storm_overhead_s: float = seconds(0.05, TIME, "storm-restart: work of a task at each, beside sending its state.")
+    restart_time_s: float = seconds(30.0, TIME, "storm-restart: until all tasks have started again.")
+    reaction_s: float = seconds(120.0, TIME, "storm-restart: from a promotion until somebody restarts the job.")
     restart_at_s: tuple[float, ...] = option(
         (),
         Check("a number of seconds, or a list of them", _times, "texts"),
         "storm-restart: restart after so many seconds instead; repeatable.",
         metavar="SECONDS",
     )
-    batch_s: float | None = option(
+    batch_s: float | None = seconds(
         None,
         optional(number(1e-3, 1e6)),
         "Input that goes through the job as one batch; shorter times are not resolved.  [default: at most 2,000, at "
         "least 0.1s each]",
-        metavar="TIME",
-        unit="time",
     )
-    until_s: float | None = option(
+    until_s: float | None = seconds(
         None,
         optional(number(1.0, 1e9)),
         "Simulated time.  [default: three steps doubling, six alternating, 10m steady, else as long as the input]",
-        metavar="TIME",
-        unit="time",
     )
     every_s: float | None = resolution(0.1)
     runs: int = option(

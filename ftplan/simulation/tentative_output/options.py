@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from ftplan.errors import LONGEST_QUOTE
-from ftplan.io.options.fields import MOST, PLAN, Check, Options, number, one_of, option, optional, texts, whole
+from ftplan.io.options.fields import MOST, PLAN, Check, Options, number, one_of, option, optional, seconds, texts, whole
 from ftplan.model.kinds import REPLICATE_TASKS
 from ftplan.planners.replicate_tasks.options import METRICS
 
@@ -116,12 +116,8 @@ class TentativeOutputOptions(Options):
         "Tasks of each operator.  [default: 8,4,1 for top-k, 8,4,4,1 for incidents]",
         metavar="N,N,...",
     )
-    window_s: float | None = option(
-        None, optional(_SECONDS), "Length of a window.  [default: 1h, 5m]", metavar="TIME", unit="time"
-    )
-    slide_s: float | None = option(
-        None, optional(_SECONDS), "From one window to the next.  [default: 5m, 10s]", metavar="TIME", unit="time"
-    )
+    window_s: float | None = seconds(None, optional(_SECONDS), "Length of a window.  [default: 1h, 5m]")
+    slide_s: float | None = seconds(None, optional(_SECONDS), "From one window to the next.  [default: 5m, 10s]")
     k: int | None = option(None, optional(whole(1, 1_000)), "top-k: keys of a window.  [default: 100]", metavar="N")
     key_columns: tuple[str, ...] = option(
         (),
@@ -137,9 +133,7 @@ class TentativeOutputOptions(Options):
         flag="--partition-column",
         metavar="COLUMN",
     )
-    duration_s: float | None = option(
-        None, optional(_SECONDS), "incidents: length of the streams.  [default: 10m]", metavar="TIME", unit="time"
-    )
+    duration_s: float | None = seconds(None, optional(_SECONDS), "incidents: length of the streams.  [default: 10m]")
     rate: int | None = option(
         None, optional(whole(1, 10_000_000)), "incidents: locations a second.  [default: 20000]", metavar="N"
     )
@@ -152,8 +146,8 @@ class TentativeOutputOptions(Options):
     zipf: float | None = option(
         None, optional(number(0.0, 10.0)), "incidents: skew of users over segments.  [default: 0.5]", metavar="S"
     )
-    incident_every_s: float | None = option(
-        None, optional(_SECONDS), "incidents: from one to the next.  [default: 2s]", metavar="TIME", unit="time"
+    incident_every_s: float | None = seconds(
+        None, optional(_SECONDS), "incidents: from one to the next.  [default: 2s]"
     )
     jam_share: float | None = option(
         None,
