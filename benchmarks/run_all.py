@@ -368,7 +368,8 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "cold-start",
         "Small commands on a cold and a warm machine",
         ("cold_start.py",),
-        "Cold is an empty cache of compiled functions, as in CI. Small recoveries compile nothing; local-search does.",
+        "Cold is an empty cache of compiled functions, as in CI. With five seconds nothing is compiled; what is not "
+        "proven by then\nsearches until the limit.",
     ),
 )
 
