@@ -4,6 +4,6 @@
   ``problem.py``. What is written: ``plan.py``, the envelope of every plan, and ``violation.py``.
 - What follows from the topology: ``task_graph.py`` (tasks by number), ``rates.py``, ``failed_queries.py``.
 - ``measures/``: what several questions measure, from statistics or plans.
-- Names and numbers: ``kinds.py`` (the questions), ``metric_names.py``, ``names.py`` (identifiers, order),
+- Names and numbers: ``kinds.py`` (the questions), ``names.py`` (identifiers, order),
   ``units.py``, ``ranges.py``, ``tolerances.py``, ``defaults.py``; ``machine_limits.py`` is what this machine has.
 """

@@ -5,5 +5,5 @@
   them in the colours of ``palette.py``; ``plot_file.py`` writes SVG or PNG. ``sparkline.py`` is a chart of characters.
 - Pages: ``page.py`` puts the sections of a ``document.py`` into ``templates/``: ``plan_section.py``,
   ``evaluation_section.py``, ``what_if_section.py``, with ``tables.py`` and ``proof.py``.
-- What one kind of plan shows is ``figure.py`` of its folder, found by ``plan_figures.py``.
+- What one kind of plan shows is drawn in the folder of its question, found by ``plan_figures.py``.
 """

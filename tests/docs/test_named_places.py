@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -78,6 +79,15 @@ def wrong(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_names_exists(page: Path) -> None:
     assert wrong(page) == []
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "ftplan").rglob("__init__.py")), ids=lambda file: file.parent.name)
+def test_the_files_that_a_folder_tells_of_exist(file: Path) -> None:
+    """Beside its first file, or from a folder above it."""
+    text = ast.get_docstring(ast.parse(file.read_text("utf-8"))) or ""
+    around = [folder for folder in file.parents if folder.is_relative_to(ROOT)]
+    named = re.findall(r"``([\w/]+(?:\.py|/))``", text)
+    assert [name for name in named if not any((folder / name).exists() for folder in around)] == []
 
 
 def test_what_does_not_exist_is_found(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ send its state. Moves are made in phases; those of one phase begin together. ::
 From files to a plan:
 
 - ``kind.py`` is the row, ``options.py`` every option with its default; ``make.py`` leads through what follows.
-- ``prepare.py`` and what it calls (``nodes``, ``pricing``, ``traffic``, ``unknowns``) make the arrays of
+- ``prepare.py`` and what it calls (``pricing.py``, ``unknowns.py``) make the arrays of
   ``problem.py``. ``migration_costs.py`` has what a move costs by each protocol, with all formulas.
 - ``effects.py`` says what moves leave behind, ``migration_phases.py`` what each phase takes, ``rules.py`` which limits
   they break: the checker, for planners, judge and tests alike.

@@ -15,8 +15,8 @@ From files to a plan:
 - ``kind.py`` is the row, ``options.py`` has every option with its default; ``make.py`` leads through what follows.
 - ``prepare.py`` makes the arrays of ``problem.py``, with a budget (``budget.py``), nodes and replicas in place
   (``hosts.py``), and a metric besides output fidelity: ``key_aligned_fidelity.py`` or ``internal_completeness.py``.
-- ``algorithms/`` answers; ``fidelity_gains.py`` (what one replica more or less does) and ``mc_trees.py`` are its
-  measures.
+- ``algorithms/`` answers; ``mc_trees.py`` and, shared with others, ``model/measures/fidelity_gains.py`` (what one
+  replica more or less does) and ``planners/fidelity_circuit/`` are its measures.
 - ``then_recover.py`` asks ``recovery_schedule/`` about the ``recovery_cases.py``.
 - ``body.py`` is the body of the plan and writes it; ``metrics.py`` has its figures, ``comparison.py`` random choices.
 

@@ -14,7 +14,7 @@ rates count the time of work alone::
 From files to a plan:
 
 - ``kind.py`` is the row, ``options.py`` every option with its default; ``make.py`` leads through what follows.
-- ``prepare.py`` and what it calls (``operators``, ``room``, ``unknowns``) make the arrays of ``problem.py``:
+- ``prepare.py`` and what it calls (``room.py``, ``unknowns.py``) make the arrays of ``problem.py``:
   ``bottlenecks/`` has scores and states, ``demand/`` how operators were used and what is demanded of them,
   ``forecasting/`` how that goes on, ``techniques/`` what replacing tasks costs.
 - ``effects.py`` says what parallelism and key ranges mean; ``splits.py`` cuts key groups into the best ranges

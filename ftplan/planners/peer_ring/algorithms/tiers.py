@@ -39,7 +39,7 @@ def with_tier(problem: RingProblem, ring: Ring) -> Ring:
     holders: with virtual nodes the fewest copysets that such last copies can have, proven. Not where (2) has a say, nor
     where such arcs together have more than half of what a node of the tier holds on average. (4) Even by bytes over
     cpu: the best of all choices where there are few; else the heaviest first to the node with the least, then moves and
-    exchanges that make the fullest node less full. :func:`ftplan.planners.peer_ring.metrics.least_share` is a bound.
+    exchanges that make the fullest node less full. :func:`ftplan.planners.peer_ring.tier.least_share` is a bound.
 
     Departs from the paper, which chooses all copies of a copyset at once: the others are given by the ring.
     Cost O(T (r + V) + T log T), and as much for each exchange.
