@@ -124,11 +124,12 @@ def export_plan(
     from ftplan.io.options.parameters import SOURCE
     from ftplan.planners.plan_inputs import a_plan
 
-    if not isinstance(to, str) or to not in targets():
-        near = suggestion(to, targets()) if isinstance(to, str) else ""
-        raise FtplanError(f"--to: {quoted(to)} is not one of {', '.join(targets())}{near}")
+    known = targets()
+    if not isinstance(to, str) or to not in known:
+        near = suggestion(to, known) if isinstance(to, str) else ""
+        raise FtplanError(f"--to: {quoted(to)} is not one of {', '.join(known)}{near}")
     checked("export-plan", {"topology": SOURCE, "cluster": SOURCE}, {"topology": topology, "cluster": cluster})
-    plan, target = a_plan(plan), targets()[to]
+    plan, target = a_plan(plan), known[to]
     defaults = ExportOptions.of("export-plan", _NO_MAPS)
     asked = ExportOptions.of("export-plan", {**_NO_MAPS, **options})
     given = [name for name in options if getattr(asked, name) != getattr(defaults, name)]

@@ -9,7 +9,7 @@ from typing import IO, Any
 import click
 
 from ftplan.errors import shortened
-from ftplan.reports.answer import Answer, cell, is_number, markdown
+from ftplan.reports.answer import Answer, cell, markdown, stands_right
 
 #: Columns of a table that goes to a file or a pipe: nothing is cut off or wrapped there.
 WIDE = 10_000
@@ -34,7 +34,7 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
                 console.print(Text(table.title, style="bold"))
             shown = RichTable(box=None, pad_edge=False)
             for i, name in enumerate(table.columns):
-                number = bool(table.rows) and all(is_number(row[i]) or row[i] is None for row in table.rows)
+                number = bool(table.rows) and all(stands_right(row[i]) or row[i] is None for row in table.rows)
                 shown.add_column(name, justify="right" if number else "left")
             for row in table.rows:
                 shown.add_row(*(Text(cell(value)) for value in row))

@@ -54,8 +54,8 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number, and no truth value."""
+def stands_right(value: Any) -> bool:
+    """Return whether a value is set flush right: any number, also one that is not finite, and no truth value."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -63,7 +63,7 @@ def markdown(table: Table) -> str:
     """Return a table as GitHub-flavoured Markdown."""
     if table.tick:
         return _checklist(table)
-    right = [all(is_number(r[i]) or r[i] is None for r in table.rows) for i in range(len(table.columns))]
+    right = [all(stands_right(r[i]) or r[i] is None for r in table.rows) for i in range(len(table.columns))]
     lines = [f"**{table.title}**", ""] if table.title else []
     lines.append("| " + " | ".join(table.columns) + " |")
     lines.append("|" + "|".join("---:" if r else "---" for r in right) + "|")

@@ -18,7 +18,7 @@ from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.topology import Topology
 from ftplan.planners import registry
-from ftplan.planners.allocate_checkpoints import maintenance as upkeep
+from ftplan.planners.allocate_checkpoints import maintenance
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
 from ftplan.planners.allocate_checkpoints.algorithms.maintenance import LEAST_TIME_SHARE, MaintenanceReport
 from ftplan.planners.allocate_checkpoints.body import moves
@@ -100,8 +100,8 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
     if judged is not None:
         figures["holdout"] = judged.summary
     if report is not None:
-        allowance = upkeep.move_limits(options)
-        figures["upkeep"] = upkeep.maintenance_summary(report, allowance, transfers, asked.objective.sign)
+        allowance = maintenance.move_limits(options)
+        figures["upkeep"] = maintenance.maintenance_summary(report, allowance, transfers, asked.objective.sign)
     reason = result.reason or (None if transfers != [] else "no change: a fresh plan has the copies in place")
     made = Made(
         result=replace(result, reason=reason),
@@ -130,9 +130,9 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
     costs = GivenCosts.of(options.costs)
     inputs += () if costs.file is None else (costs.file,)
     if options.upkeep:
-        upkeep.require_current(cluster)
+        maintenance.require_current(cluster)
     if options.max_bytes is not None:
-        upkeep.require_state(topology, series)
+        maintenance.require_state(topology, series)
     budget = Budget.of(settings)
     built = build(topology, cluster, cluster.placement, series, settings)
     fallback = nothing_to_count(built, cluster, series, objective)
@@ -199,8 +199,8 @@ def _searched(asked: _Question) -> tuple[Result[Allocation], MaintenanceReport |
     log_planned(shape, asked.planner, result.status, started)
     if not asked.options.upkeep:
         return result, None
-    allowance = upkeep.move_limits(asked.options)
-    return upkeep.maintain_current(
+    allowance = maintenance.move_limits(asked.options)
+    return maintenance.maintain_current(
         result, allowance, asked.cluster, asked.topology, asked.series, asked.settings, asked.budget
     )
 
