@@ -8,6 +8,7 @@ from typing import Any
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import SELECTORS, PlanSource, checked, quoted
 from ftplan.io.options.parameters import a_problem, call
+from ftplan.model.kinds import with_article
 from ftplan.model.names import parse_selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -197,7 +198,8 @@ def diff(before: Plan | PlanSource, after: Plan | PlanSource, problem: Problem |
     before, after = a_plan(before), a_plan(after)
     problem = None if problem is None else a_problem(problem)
     if before.kind != after.kind:
-        raise FtplanError(f"cannot compare a {before.kind} with a {after.kind}: both plans must be of one kind")
+        pair = f"{with_article(before.kind)} with {with_article(after.kind)}"
+        raise FtplanError(f"cannot compare {pair}: both plans must be of one kind")
     kind = kind_of(before.kind, "diff")
     for plan, which in ((before, "first"), (after, "second")):
         _require_answer(plan, f"the {which} plan holds no answer: its status is {plan.status} ({plan.reason})")

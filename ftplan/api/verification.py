@@ -11,6 +11,7 @@ from ftplan.api.plans import plan as planned
 from ftplan.errors import FtplanError
 from ftplan.io.options.fields import PlanSource
 from ftplan.io.options.parameters import call
+from ftplan.model.kinds import noun
 from ftplan.model.plan import Plan, Warn, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, SOLVED
@@ -89,8 +90,7 @@ def _under_failures(plan: Plan, kind: PlanKind, named: tuple[str, ...]) -> tuple
         return plan, ()
     if kind.answers_failure:
         return with_failures(plan, named), ()
-    what = f"a {plan.kind.replace('-', ' ')}"
-    text = f"{what} keeps its rules or not whatever fails: evaluate scores it under a failure"
+    text = f"a {noun(plan.kind)} keeps its rules or not whatever fails: evaluate scores it under a failure"
     return plan, (Warn("FAILURE_IGNORED", text),)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.cluster import Node
-from ftplan.model.kinds import row
+from ftplan.model.kinds import noun
 from ftplan.model.plan import Plan, Warn
 from ftplan.model.problem import Problem
 
@@ -86,8 +86,7 @@ def yaml_text(
 def title_of(plan: Plan) -> str:
     """Return what a file says that it was made from."""
     by = f" by {plan.algorithm}" if plan.algorithm else ""
-    what = row(plan.kind).noun
-    return f"From a {what}{by} ({plan.status or 'made by hand'})."
+    return f"From a {noun(plan.kind)}{by} ({plan.status or 'made by hand'})."
 
 
 def scaled_of(plan: Plan) -> list[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.kinds import DRAIN_SCHEDULE, RECOVERY_SCHEDULE, row
+from ftplan.model.kinds import DRAIN_SCHEDULE, RECOVERY_SCHEDULE, row, with_article
 from ftplan.model.plan import Plan, canonical
 
 #: By kind, the list in each row of the main table whose entries become rows, and what a plain entry is called.
@@ -40,7 +40,7 @@ def csv_text(plan: Plan) -> str:
     body = canonical(plan.plan)
     table = body.get(name)
     if not isinstance(table, list) or not all(isinstance(item, dict) for item in table):
-        raise FtplanError(f"the plan's {name} is no list of records, which a {plan.kind} has there")
+        raise FtplanError(f"the plan's {name} is no list of records, which {with_article(plan.kind)} has there")
     lines = [_flat(line) for record in table for line in _lines(record, *_ROWS_OF.get(plan.kind, (None, None)))]
     columns = sorted(dict.fromkeys(column for line in lines for column in line), key=_order)
     out = io.StringIO()

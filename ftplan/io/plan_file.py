@@ -15,7 +15,6 @@ from ftplan.io.documents import Source, read_document, refuse_not_finite
 from ftplan.io.fields import FileModel, ObjectiveModel, Version
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
 from ftplan.model import kinds
-from ftplan.model.kinds import FORMER
 from ftplan.model.plan import FORMAT, Infeasible, InputFile, Objective, Plan, Status, Warn
 
 
@@ -23,6 +22,9 @@ def _known(value: Any) -> str:
     """Return the name of a kind; looked up when a file is read, as a field of type Literal could not."""
     if isinstance(value, str) and value in kinds.names():
         return value
+    renamed = kinds.renamed(value)
+    if renamed is not None:
+        raise ValueError(f"{renamed}; the rest of the plan is as it was")
     *quoted, last = map(repr, kinds.in_files())
     raise PydanticKnownError("literal_error", {"expected": f"{', '.join(quoted)} or {last}"})
 
@@ -100,11 +102,6 @@ def load_plan(source: Source) -> Loaded[Plan]:
     document = read_document(source, "plan")
     value = check_envelope(document, FORMAT)
     refuse_not_finite(value, document.name)
-    former = str(value.get("kind"))
-    if former in FORMER:
-        raise FtplanError(
-            f"{document.name}: kind: {former!r} is now {FORMER[former]!r}; the rest of the plan is as it was"
-        )
     model = validate(PlanModel, value, document.name)
     warnings, ignored = ignored_keys(PlanModel, value, document.name)
     body = body_of(model.kind)

@@ -36,11 +36,6 @@ class KindRow:
     called: str = ""
 
     @property
-    def noun(self) -> str:
-        """What people call its plan, in words: ``checkpoint allocation``."""
-        return self.called or self.name.replace("-", " ")
-
-    @property
     def folder(self) -> str:
         """The package of the question."""
         return f"ftplan.planners.{self.name.replace('-', '_')}"
@@ -107,6 +102,23 @@ def row(kind: str) -> KindRow:
     """
     by_name: dict[str, KindRow] = {item.name: item for item in ROWS}
     return by_name[kind]
+
+
+def noun(kind: str) -> str:
+    """Return what people call a plan of a kind, in words: ``checkpoint allocation``; of an unknown one its name."""
+    called = {item.name: item.called for item in ROWS}.get(kind)
+    return called or kind.replace("-", " ")
+
+
+def with_article(kind: str) -> str:
+    """Return the name of a kind of plan with its article."""
+    return f"{'an' if kind[:1] in set('aeiou') else 'a'} {kind}"
+
+
+def renamed(name: object) -> str | None:
+    """Return what is to be said of the name that a kind had before, None of any other name."""
+    new = FORMER.get(name) if isinstance(name, str) else None
+    return None if new is None else f"{name!r} is now {new!r}"
 
 
 def question(kind: str) -> Any:

@@ -13,7 +13,6 @@ from typing import Any
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model import kinds
-from ftplan.model.kinds import FORMER
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,9 @@ def row(kind: str, name: str | None) -> Row:
         If the kind has no such planner.
     """
     if kind not in kinds.names():
-        if kind in FORMER:
-            raise FtplanError(f"kind of plan {kind!r}: is now {FORMER[kind]!r}")
+        renamed = kinds.renamed(kind)
+        if renamed is not None:
+            raise FtplanError(f"kind of plan: {renamed}")
         known = kinds.names()
         raise FtplanError(f"unknown kind of plan {kind!r}{suggestion(kind, known)}: one of {', '.join(known)}")
     candidates = rows(kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ftplan.model.kinds import metrics_of
+from ftplan.model.kinds import metrics_of, noun
 from ftplan.model.plan import InputFile, Warn
 from ftplan.reports.charts import Bar, bars
 from ftplan.reports.document import OtherDocument, PagePart, Section, fingerprints, measured
@@ -26,7 +26,7 @@ def evaluation_section(given: OtherDocument) -> Section:
     kind = str(document.get("kind"))
     metrics, scenarios = document["metrics"], document.get("scenarios") or []
     failures = ", ".join(map(str, document.get("failures") or []))
-    words = kind.replace("-", " ")
+    words = noun(kind)
     under = f" when this fails: {failures}" if failures else ""
     mean = f" in {count(len(scenarios), 'scenario')}, averaged by probability" if scenarios else ""
     unmet = tuple(Warn("FAIL_UNDER", text) for text in document.get("unmet") or [])

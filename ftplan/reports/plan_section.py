@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ftplan.model.kinds import row
+from ftplan.model.kinds import noun, row
 from ftplan.model.plan import Plan
 from ftplan.reports import plan_figures as kinds
 from ftplan.reports.document import PagePart, PlanDocument, Section, fingerprints
@@ -16,7 +16,7 @@ def plan_section(given: PlanDocument, max_tasks: int) -> Section:
     """Return what is to say of a plan."""
     plan = given.plan
     before = kinds.before(plan)
-    words = plan.kind.replace("-", " ").capitalize()
+    words = noun(plan.kind).capitalize()
     where = f": {given.topology.name}" if given.topology is not None and given.topology.name else ""
     parts = [_goodness(plan, before)]
     if plan.plan is not None and given.topology is not None:

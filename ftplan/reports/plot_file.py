@@ -9,6 +9,7 @@ from typing import Any
 
 from ftplan.errors import FtplanError, MissingExtraError
 from ftplan.io.output import refuse_existing, write_bytes
+from ftplan.model.kinds import with_article
 from ftplan.model.plan import Plan
 from ftplan.reports.drawing import Drawing, Figure, Form, Line, Rect, Text, bends, sheet
 from ftplan.reports.palette import LETTERINGS, LIGHT, SHAPES, Style
@@ -124,7 +125,7 @@ def plot(plan: Plan, path: str | os.PathLike[str], force: bool = False) -> None:
     form = form_of(path)
     drawn = figures(plan)
     if not drawn:
-        why = f"its status is {plan.status}" if plan.plan is None else f"a {plan.kind} has no figure"
+        why = f"its status is {plan.status}" if plan.plan is None else f"{with_article(plan.kind)} has no figure"
         raise FtplanError(f"--plot {os.fspath(path)}: there is nothing to draw: {why}")
     write_bytes(path, picture(drawn[0], form), force)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ftplan.model.kinds import noun
 from ftplan.model.plan import Warn
 from ftplan.reports.charts import ROWS, Axis, Bar, bars, lines
 from ftplan.reports.document import WEIGHTED, OtherDocument, PagePart, Section, measured
@@ -54,7 +55,7 @@ def what_if_section(given: OtherDocument) -> Section:
         warnings.append(Warn("MISSING", f"{count(len(missing), 'case')} not done in time, first {missing[0]}"))
     if summary.get("failed"):
         warnings.append(Warn("FAILED", f"{count(summary['failed'], 'case')} failed: their rows say why"))
-    kind = str(document.get("kind")).replace("-", " ")
+    kind = noun(str(document.get("kind")))
     value = result.shown(measure, (summary.get("best") or {}).get("value")) if measure else "–"
     drawn = [item for item in (_over(result), _front(result)) if item is not None]
     return Section(

@@ -13,7 +13,7 @@ from ftplan.io.options.fields import Check, checked
 from ftplan.io.options.parameters import CALLS
 from ftplan.io.plan_file import load_plan
 from ftplan.io.what_if_file import RunModel
-from ftplan.model.kinds import names
+from ftplan.model.kinds import names, renamed
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
@@ -139,6 +139,8 @@ def _require_kind(command: str) -> str:
     """Return the name of a command that plans, if there is one of this name."""
     commands = [*names(), EVALUATE]
     if command not in names():
+        if (new := renamed(command)) is not None:
+            raise FtplanError(f"run.command: {new}")
         near = suggestion(command, commands)
         raise FtplanError(f"run.command: unknown command {command!r}{near}: one of {', '.join(commands)}")
     return command
