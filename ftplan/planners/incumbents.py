@@ -10,29 +10,14 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from ftplan.model.plan import Status, finite, sound_bound
 from ftplan.model.tolerances import LEAST_SCALE, PROVEN
+from ftplan.model.trace import TraceLine
 from ftplan.planners.budget import now
 
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True, slots=True)
-class TraceLine:
-    """A better value or bound: seconds since the trace began, both as far as known, who found it, of which search."""
-
-    seconds: float
-    value: float | None
-    bound: float | None
-    by: str
-    search: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as ``--trace`` writes them."""
-        return asdict(self)
 
 
 Hear = Callable[[TraceLine], None]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.planners.incumbents import Incumbents, TraceLine, traced, untraced
+from ftplan.model.trace import TraceLine
+from ftplan.planners.incumbents import Incumbents, traced, untraced
 
 
 @given(

@@ -10,9 +10,10 @@ import pytest
 from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
+from ftplan.model.trace import TraceLine
 from ftplan.planners import solver as solvers
 from ftplan.planners.budget import Budget
-from ftplan.planners.incumbents import Incumbents, TraceLine, traced
+from ftplan.planners.incumbents import Incumbents, traced
 from ftplan.planners.interrupts import SolverStuck
 from ftplan.planners.solver import (
     ProgramSolver,
