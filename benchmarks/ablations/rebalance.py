@@ -156,7 +156,7 @@ PARTS = (
     Part("adaptive: small problems as a whole (CP-SAT)", {f"{_ADAPTIVE}:MAX_WHOLE_CHOICES": -1}),
     Part(
         "adaptive: placements that need one phase",
-        {f"{_ADAPTIVE}:_candidates_for_phases": lambda pool, budget: iter(pool)},
+        {f"{_ADAPTIVE}:_candidates_for_phases": lambda pool, *given: iter(pool)},
     ),
     Part("adaptive: repair by CP-SAT", {f"{_STARTS}:MODELS": 0}),
     Part(
@@ -164,7 +164,7 @@ PARTS = (
         {f"{_ADAPTIVE}:_at_prices": lambda candidates, dual: WorkingPlacement(candidates)},
     ),
     Part("bound: subgradient ascent", {f"{_BOUND}:_ascent": lambda relaxation, best, upper, budget: best}),
-    Part("bound: prices of the linear program (GLOP)", {f"{_BOUND}:_solved": lambda relaxation, groups, budget: None}),
+    Part("bound: prices of the linear program (GLOP)", {f"{_BOUND}:_solved": lambda *given: None}),
     Part("local search", {f"{_STARTS}:improved": lambda now, budget, limited=True: now}),
     Part("local search: departures as a cover", {f"{_LOCAL}._depart_anew": lambda self, node: False}),
     Part("local search: arrivals as a cover", {f"{_LOCAL}._arrive_anew": lambda self, node: False}),

@@ -60,7 +60,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
     pool = improved_starts(pairings, search.seed, budget, models=not small)
     bound = -np.inf
     if not small:
-        dual = lower_bound(candidates, own_value(pool[0]) if pool else np.inf, budget)
+        dual = lower_bound(candidates, own_value(pool[0]) if pool else np.inf, search.seed, budget)
         bound, at_prices = dual.bound, [_at_prices(candidates, dual)]
         pool = by_value(pool + improved_starts(at_prices, search.seed, budget, models=not pool))
         pool = by_value([placed_anew(now, bound, search.seed, budget) for now in pool[:1]] + pool)
