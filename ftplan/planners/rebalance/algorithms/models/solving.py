@@ -97,10 +97,10 @@ def minimised(
 ) -> BranchAndCutResult:
     """Return the best values of a program whose first J variables choose one column for each group, and a bound.
 
-    SCIP works within tolerances of the largest cost, and called moves optimal that cost 0.4 % (in tests up to twice) too
-    much where the state of one group, sent as it is, had ten million times the bytes of what was to be chosen. So what costs too much to be
-    part of anything better than the best known is left out, and where SCIP found something far below the largest cost
-    the rest is solved once more. Groups with a single column left are no part of the search.
+    SCIP works within tolerances of the largest cost, and called moves optimal that cost 0.4 % too much, in tests twice
+    as much, where the state of one group, sent as it is, had ten million times the bytes of what was to be chosen. So
+    what costs too much to be part of anything better than the best known is left out, and where SCIP found something
+    far below the largest cost the rest is solved once more. Groups with a single column left are no part of the search.
 
     Parameters
     ----------
