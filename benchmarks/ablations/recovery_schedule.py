@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ftplan.compiled import seconds_apart
+from ftplan.compiled import called_often, seconds_apart
 from ftplan.planners import budget as clock
 
 
@@ -79,7 +79,16 @@ def storm_racks(ranks: tuple[int, ...]) -> dict[str, Callable[[], RecoveryProble
     return {f"rack of {large[rank].task_count} tasks": partial(lost_rack, large[rank], rank) for rank in ranks}
 
 
+def compile_searches() -> None:
+    """Compile what a limit of some seconds would not pay for."""
+    with called_often():
+        for lanes in (0, 1):
+            for objective in ("priority-time", "fidelity-time"):
+                answer(sparse(120, 0.5, 0, lanes), RecoveryOptions(objective, iterations=1), 60.0)
+
+
 def cases() -> dict[str, Case]:
+    compile_searches()
     shapes = ((5, 0.3, 1), (5, 0.6, 4), (10, 0.6, 1), (20, 0.3, 1), (20, 0.6, 0), (50, 0.6, 1), (50, 0.3, 4))
     problems: dict[str, Callable[[], RecoveryProblem]] = {
         f"{queries} queries, {share:.0%} of the cores, {lanes} restores": partial(sparse, queries, share, 1, lanes)

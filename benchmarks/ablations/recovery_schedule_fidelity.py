@@ -16,13 +16,22 @@ import numpy as np
 from ablation import Answer, Case, Part
 from recovery_priority_time import sparse
 
-from ablations.recovery_schedule import RECOVERY, answer, failing_later, no_model, nothing, storm_racks
+from ablations.recovery_schedule import (
+    RECOVERY,
+    answer,
+    compile_searches,
+    failing_later,
+    no_model,
+    nothing,
+    storm_racks,
+)
 from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import AggregatedQueryPolicy
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.burst_cases import random_burst
 
 
 def cases() -> dict[str, Case]:
+    compile_searches()
     problems: dict[str, Callable[[], RecoveryProblem]] = {
         f"{queries} queries, {share:.0%} of the cores, {lanes} restores": partial(sparse, queries, share, 1, lanes)
         for queries, share, lanes in (
