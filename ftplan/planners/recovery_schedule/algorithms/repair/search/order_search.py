@@ -77,8 +77,7 @@ class _OrderSearch:
 
     def __init__(self, repair: RepairArrays, seed: int, loss: float, plain: bool) -> None:
         queries = repair.of_query.shape[1]
-        self.repair, self.placed = repair, empty(repair)
-        self._seed = seed
+        self.repair, self.placed = repair, empty(repair, seed)
         self._load: Callable[..., None] = query_moves.load.plain if plain else query_moves.load
         self._construct: Callable[..., None] = query_moves.construct.plain if plain else query_moves.construct
         self._anneal: Callable[..., None] = order_annealing.anneal.plain if plain else order_annealing.anneal
@@ -120,8 +119,7 @@ class _OrderSearch:
         while done < many and not budget.over():
             some = min(self._chunk, many - done)
             hot, cold = (self._unit * HOT * (COLD / HOT) ** min(1.0, at / planned) for at in (done, done + some))
-            self._seed += 1
-            self._anneal(self.repair, self.placed, self._moved, some, self._seed % 2**32, hot, cold)
+            self._anneal(self.repair, self.placed, self._moved, some, hot, cold)
             done += some
             possible = int(done * left_s / max(now() - began, 1e-9))
             if possible < min(planned, many):  # cool down in the time that there is; a second run may then differ
