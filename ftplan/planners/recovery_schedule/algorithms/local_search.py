@@ -21,8 +21,12 @@ from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objecti
 from ftplan.planners.recovery_schedule.algorithms.knapsack import tabu_moves as moves
 from ftplan.planners.recovery_schedule.algorithms.knapsack import tabu_rounds as rounds
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import trim
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, residual
-from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import (
+    SetUnionKnapsack,
+    StepChoice,
+    common_unit,
+    residual,
+)
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import join_elements
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_moves import TabuInstance, TabuState
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_rounds import TabuSettings
