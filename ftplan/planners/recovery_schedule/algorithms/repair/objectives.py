@@ -84,7 +84,7 @@ class ObjectiveOverTime(Protocol):
     ) -> Solved:
         """Return what an exact model makes of a start, at step 0."""
 
-    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+    def limit(self, problem: RecoveryProblem, budget: Budget, seed: int, *, parallel: bool) -> Limit | None:
         """Return what no schedule exceeds, whatever the failures stated for later; None where that is not known."""
 
 
@@ -126,12 +126,12 @@ class PriorityTime:
         placement, bound, optimal = solve_intervals(instance, start, budget, seed, known)
         return Solved(placement, None if bound is None else -bound, optimal)
 
-    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+    def limit(self, problem: RecoveryProblem, budget: Budget, seed: int, *, parallel: bool) -> Limit | None:
         """Return what no schedule exceeds."""
         share = budget.part(0.5) if problem.may_pause else budget
-        bound, with_pauses = repair_bound(all_stopped(problem), share, parallel=parallel), None
+        bound, with_pauses = repair_bound(all_stopped(problem), share, seed, parallel=parallel), None
         if problem.may_pause and not parallel:
-            with_pauses = loss_with_pauses(problem, budget)
+            with_pauses = loss_with_pauses(problem, budget, seed)
         least = bound.value if with_pauses is None else max(bound.value, with_pauses)
         return Limit(-least, (bound.at_s, bound.most))
 
@@ -176,9 +176,9 @@ class FidelityTime:
         """Return what CP-SAT makes of a start."""
         return Solved(*self._of(instance, budget).modelled(start, budget, seed))
 
-    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+    def limit(self, problem: RecoveryProblem, budget: Budget, seed: int, *, parallel: bool) -> Limit | None:
         """Return what no schedule exceeds; its stairs are of fidelity, not of priority."""
-        bound = fidelity_repair_bound(problem, self._model, budget, parallel=parallel)
+        bound = fidelity_repair_bound(problem, self._model, budget, seed, parallel=parallel)
         return Limit(bound.value)
 
 

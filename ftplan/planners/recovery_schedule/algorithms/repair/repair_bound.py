@@ -100,7 +100,7 @@ class RepairBound:
     asked: FloatArray  # (N,)
 
 
-def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = False) -> RepairBound:
+def repair_bound(problem: RecoveryProblem, budget: Budget, seed: int = 0, *, parallel: bool = False) -> RepairBound:
     """Return a bound for the objective ``priority-time``, over all outages, also those of later failures.
 
     It knows restores and their lanes, replay, which hosts arrive and fail when and what runs there: a clairvoyant's.
@@ -126,5 +126,5 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     lost, steps = aggregated_bound(repair, steps, part)
     budget.cut |= part.cut
     if apart:
-        lost = max(lost, time_expanded_bound(repair, steps, budget))
+        lost = max(lost, time_expanded_bound(repair, steps, budget, seed))
     return RepairBound(lost + repair.beside, steps.at_s, steps.most, steps.asked)

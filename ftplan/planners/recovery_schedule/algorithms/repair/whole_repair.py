@@ -124,7 +124,7 @@ def _first_share(budget: Budget) -> float:
 def _bound(repair: RepairSearch, share: float) -> bool:
     """Take a lower limit on what any schedule is worth; return whether more time would bring no other."""
     part = repair.budget.part(share)
-    limit = repair.objective.limit(repair.problem, part, parallel=repair.options.parallel_recovery)
+    limit = repair.objective.limit(repair.problem, part, repair.options.seed, parallel=repair.options.parallel_recovery)
     repair.bound_cut |= part.cut
     if limit is not None and (repair.limit is None or limit.most < repair.limit.most):
         repair.limit = limit
