@@ -37,7 +37,7 @@ ProgramSolver = Literal["HIGHS", "GSCIP", "GLOP"]
 
 #: How far programs may miss their rows and whole numbers, and the relative gap at which they are solved.
 FEASIBLE, GAP = 1e-9, 1e-9
-#: How far programs may miss their rows that HiGHS cannot solve within :data:`FEASIBLE`; bounds are moved by as much more.
+#: How far programs may miss their rows that HiGHS cannot solve so closely; their bounds are moved by as much more.
 WIDER = 1e-7
 #: What is taken off a bound in floating point, relative to the larger of it and of the objective's size.
 DOUBT = 1e-8
