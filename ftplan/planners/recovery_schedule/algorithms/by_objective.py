@@ -101,7 +101,7 @@ def _split(
     """Return the schedules of policies that split tasks; they count cores for all nodes together."""
     policies: list[Policy] = [AggregatedQueryPolicy(method.step, parallel=True)]
     if options.objective == "fidelity-time":
-        policies.append(AggregatedTaskPolicy(method.step, parallel=True))
+        policies.append(AggregatedTaskPolicy(parallel=True))
     return [
         construct_schedule(problem, replace(options, time_limit_s=SPLIT * budget.left_s), policy) for policy in policies
     ]

@@ -27,7 +27,7 @@ FIRST_TIME, SEARCH_TIME = 0.03, 0.1
 
 def exact(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Solve each step exactly, or to a proven gap; see :func:`exact_step`."""
-    return by_objective(problem, options, Method(exact_step, few=True, search=True, model=True))
+    return by_objective(problem, options, Method(exact_step, search=True, model=True))
 
 
 def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> StepChoice:

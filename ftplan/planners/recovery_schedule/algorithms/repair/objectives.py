@@ -10,7 +10,6 @@ from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import fidelity_repair_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.search import FidelityGains, gains_of
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
@@ -32,13 +31,12 @@ from ftplan.planners.recovery_schedule.schedule import Schedule
 class Method:
     """What a named planner does: ``step`` decides step by step, ``alone`` in its place where it is no solver.
 
-    A policy alone is what it is; all others go on from list schedules. ``few`` goes through all placements where these
-    are few, ``search`` improves the best start by local search, ``model`` by an exact model where that is small enough.
+    A policy alone is what it is; all others go on from list schedules. ``model`` improves
+    the best start by an exact model where that is small enough, ``search`` by local search.
     """
 
     step: StepSolver
     alone: Policy | None = None
-    few: bool = False
     search: bool = False
     model: bool = False
 
@@ -73,9 +71,6 @@ class ObjectiveOverTime(Protocol):
     def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
         """Return a list schedule."""
 
-    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
-        """Return the best of all placements where they are few."""
-
     def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
         """Return a placement that is no worse than the start."""
 
@@ -109,10 +104,6 @@ class PriorityTime:
     def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
         """Return a list schedule."""
         return list_schedule(instance, budget)
-
-    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
-        """Return the best of all placements where they are few."""
-        return optimum_where_few(instance, budget)
 
     def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
         """Return a placement that is no worse than the start."""
@@ -161,10 +152,6 @@ class FidelityTime:
     def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
         """Return a list schedule."""
         return self._of(instance, budget).listed(budget)
-
-    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
-        """Return the best of all placements where they are few."""
-        return self._of(instance, budget).optimum(budget)
 
     def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
         """Return a placement that is no worse than the start."""

@@ -16,16 +16,11 @@ from ftplan.planners.recovery_schedule.algorithms.repair.bounds.single_machine i
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import step_function_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.time_expanded import time_expanded_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import clairvoyant_repair
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
-from ftplan.planners.recovery_schedule.algorithms.repair.instance import value
 from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals, too_large
 from ftplan.planners.recovery_schedule.algorithms.repair.pausing import as_if_paused, freed
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure
 from ftplan.planners.recovery_schedule.problem import Host, RecoveryProblem, pauses_are_instant
-
-#: Share of the time for going through all placements.
-EXHAUSTIVE_SHARE = 0.3
 
 
 def loss_with_pauses(problem: RecoveryProblem, budget: Budget, seed: int = 0) -> float | None:
@@ -39,8 +34,6 @@ def loss_with_pauses(problem: RecoveryProblem, budget: Budget, seed: int = 0) ->
     instance = as_if_paused(at_failure(problem))
     if len(instance.task) == 0 or len(instance.host) == 0:
         return None
-    if (best := optimum_where_few(instance, budget.part(EXHAUSTIVE_SHARE))) is not None:
-        return value(instance, best)
     if too_large(instance, budget):
         return None
     _, bound, _ = solve_intervals(instance, list_schedule(instance), budget, seed)

@@ -25,9 +25,8 @@ from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryP
 from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
-#: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
-#: search before a model and for the model.
-FIRST_BOUND, PLANNED, EXHAUSTIVE_SHARE, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
+#: Shares of the time left: for a first bound, for all planning, of this for the model; the rest is for the search.
+FIRST_BOUND, PLANNED, MODEL = 0.1, 0.7, 0.4
 #: Share of the time for the first bound where the work is bounded: what the clock cuts is not the same in the next run.
 BOUNDED = 0.5
 #: Seconds that the first bound may take of a short time.
@@ -212,23 +211,17 @@ def _solved(repair: RepairSearch, instance: RepairInstance, budget: Budget, seed
     final = not (problem.failures or problem.rolls_back or problem.may_pause)
     if len(instance.task) == 0 or len(instance.host) == 0:
         return Solved(nothing_started(instance))
-    if method.few and (best := objective.few(instance, budget.part(EXHAUSTIVE_SHARE))) is not None:
-        return Solved(best, objective.of_placement(instance, best), True)
     solved = Solved(_start(repair, instance, budget))
 
     def open_() -> bool:
         return not (final and repair.reached(objective.of_placement(instance, solved.placement))) and not budget.over()
 
-    if method.search and open_():
-        part = budget.part(SEARCH if method.model else 1.0)
-        solved = Solved(objective.searched(instance, solved.placement, part, seed))
-        budget.cut |= part.cut
     if method.model and open_():
         part = budget.part(MODEL)
         solved = objective.modelled(instance, solved.placement, part, seed, repair.limit if final else None)
         budget.cut |= part.cut
-    if method.search and method.model and not solved.optimal and open_():
-        solved = solved._replace(placement=objective.searched(instance, solved.placement, budget, seed + 1))
+    if method.search and not solved.optimal and open_():
+        solved = solved._replace(placement=objective.searched(instance, solved.placement, budget, seed))
     return solved
 
 
