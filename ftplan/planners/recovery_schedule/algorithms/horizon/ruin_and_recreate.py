@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.compiled import pays_within
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
+from ftplan.planners.local_search import temperature
 from ftplan.planners.recovery_schedule.algorithms.horizon import ruin_and_recreate_moves as moves
 from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate_moves import Instance, Solution
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack
@@ -109,5 +110,5 @@ def _anneal(
     """Make rounds between two shares of the way; sums are made anew before them, against drift."""
     _load(problem, instance, solution, solution.step.copy())
     unit = float(problem.knapsack.priority.mean() * problem.gain[0])
-    hot, cold = (unit * HOT * (COLD / HOT) ** share for share in (begin, end))
+    hot, cold = (temperature(unit * HOT, unit * COLD, share) for share in (begin, end))
     moves.anneal(instance, solution, rounds, hot, cold)

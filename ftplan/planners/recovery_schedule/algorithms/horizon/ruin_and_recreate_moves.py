@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ftplan.compiled import compiled
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.local_search import accepted_kernel, temperature_kernel
 from ftplan.planners.recovery_schedule.algorithms.random_draws import below, draw
 
 #: Queries that a round moves at most: this many are taken out, others near them are looked at, all in one buffer.
@@ -206,7 +207,7 @@ def anneal(instance: Instance, solution: Solution, rounds: int, hot: float, cold
     extra, key = np.zeros(steps + 1), np.zeros(BUFFER)
     moved = MovedQueries(np.zeros(BUFFER, np.int64), np.zeros(BUFFER, np.int64), np.zeros(queries, np.int64))
     for number in range(1, rounds + 1):
-        temperature = hot * (cold / hot) ** (number / rounds)
+        degrees = temperature_kernel(hot, cold, number / rounds)
         removed, many = neighbourhood(instance, solution, moved, number)
         for i in range(removed):
             remove(instance, solution, moved.query[i])
@@ -222,7 +223,7 @@ def anneal(instance: Instance, solution: Solution, rounds: int, hot: float, cold
         value = solution.value[0]
         for i in range(many):
             value += instance.priority[moved.query[i]] * (gain[step[moved.query[i]]] - gain[moved.step[i]])
-        if value >= solution.value[0] or draw(solution.random) < np.exp((value - solution.value[0]) / temperature):
+        if accepted_kernel(solution.value[0] - value, degrees, draw(solution.random)):
             solution.value[0] = value
             if value > solution.value[1] + 1e-9 * abs(solution.value[1]):
                 solution.value[1] = value

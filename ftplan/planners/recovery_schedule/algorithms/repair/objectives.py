@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from ftplan.model.measures.fidelity import FidelityModel, fidelity_model
 from ftplan.model.rates import rates
@@ -49,11 +49,15 @@ class Solved(NamedTuple):
     optimal: bool = False
 
 
+#: Times, and the most priority that can be whole from each until the next.
+Stairs = tuple[FloatArray, FloatArray]
+
+
 class Limit(NamedTuple):
-    """The most that any schedule is worth, and the stairs of the priority that can be whole: times, and most then."""
+    """The most that any schedule is worth, and the stairs of the priority that can be whole."""
 
     most: float
-    stairs: tuple[FloatArray, FloatArray] | None = None
+    stairs: Stairs | None = None
 
 
 class ObjectiveOverTime(Protocol):
@@ -61,6 +65,10 @@ class ObjectiveOverTime(Protocol):
 
     Worth is the objective, or minus the objective where less is better.
     """
+
+    @property
+    def sense(self) -> Literal["min", "max"]:
+        """Whether the objective is to be small or large."""
 
     def of_schedule(self, schedule: Schedule) -> float:
         """Return what a finished schedule is worth."""
@@ -75,7 +83,7 @@ class ObjectiveOverTime(Protocol):
         """Return a placement that is no worse than the start."""
 
     def modelled(
-        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, stairs: Stairs | None
     ) -> Solved:
         """Return what an exact model makes of a start, at step 0."""
 
@@ -92,6 +100,7 @@ class PriorityTime:
     """Least Σ priority × seconds down: worth is minus that."""
 
     problem: RecoveryProblem
+    sense: Literal["min", "max"] = "min"
 
     def of_schedule(self, schedule: Schedule) -> float:
         """Return what a finished schedule is worth."""
@@ -110,11 +119,10 @@ class PriorityTime:
         return search_orders(instance, start, budget, seed)
 
     def modelled(
-        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, stairs: Stairs | None
     ) -> Solved:
         """Return what CP-SAT makes of a start."""
-        known = None if limit is None or limit.stairs is None else limit.stairs
-        placement, bound, optimal = solve_intervals(instance, start, budget, seed, known)
+        placement, bound, optimal = solve_intervals(instance, start, budget, seed, stairs)
         return Solved(placement, None if bound is None else -bound, optimal)
 
     def limit(self, problem: RecoveryProblem, budget: Budget, seed: int, *, parallel: bool) -> Limit | None:
@@ -129,6 +137,8 @@ class PriorityTime:
 
 class FidelityTime:
     """Most output fidelity × seconds up to the horizon."""
+
+    sense: Literal["min", "max"] = "max"
 
     def __init__(self, problem: RecoveryProblem, model: FidelityModel) -> None:
         self._problem, self._model = problem, model
@@ -158,7 +168,7 @@ class FidelityTime:
         return self._of(instance, budget).searched(start, budget, seed)
 
     def modelled(
-        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, stairs: Stairs | None
     ) -> Solved:
         """Return what CP-SAT makes of a start."""
         return Solved(*self._of(instance, budget).modelled(start, budget, seed))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ftplan.compiled import in_place, only_within
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.local_search import accepted_kernel, temperature_kernel
 from ftplan.planners.recovery_schedule.algorithms.random_draws import below, draw
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
 from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import PlacementArrays, RepairArrays
@@ -186,7 +187,7 @@ def anneal(
     probability exp(-more / temperature).
     """
     for number in range(1, rounds + 1):
-        temperature = hot * (cold / hot) ** (number / rounds)
+        degrees = temperature_kernel(hot, cold, number / rounds)
         before = placed.loss[0]
         begin_round(placed)
         removed, many = neighbourhood(repair, placed, moved, placed.counter[0])
@@ -198,7 +199,7 @@ def anneal(
         more = placed.loss[0] - before
         for n in range(len(placed.noise)):
             placed.noise[n] = 0.0
-        if more <= 0.0 or draw(placed.counter) < np.exp(-more / temperature):
+        if accepted_kernel(more, degrees, draw(placed.counter)):
             keep_best(placed)
         else:
             undo(repair, placed, before)

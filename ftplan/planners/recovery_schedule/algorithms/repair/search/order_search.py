@@ -10,6 +10,7 @@ import numpy as np
 from ftplan.compiled import pays_within
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
+from ftplan.planners.local_search import temperature
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.aggregated import aggregated_order
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery_schedule.algorithms.repair.search import order_annealing, query_moves
@@ -118,7 +119,7 @@ class _OrderSearch:
         self._restart()
         while done < many and not budget.over():
             some = min(self._chunk, many - done)
-            hot, cold = (self._unit * HOT * (COLD / HOT) ** min(1.0, at / planned) for at in (done, done + some))
+            hot, cold = (temperature(self._unit * HOT, self._unit * COLD, at / planned) for at in (done, done + some))
             self._anneal(self.repair, self.placed, self._moved, some, hot, cold)
             done += some
             possible = int(done * left_s / max(now() - began, 1e-9))
