@@ -161,12 +161,22 @@ def _nothing(*_: Any, **__: Any) -> None:
     return None
 
 
+def _with_nodes_at_once(choices: Any, room: Any, search: SearchOptions, budget: Budget) -> Any:
+    from ftplan.planners.scale_out.algorithms import exact as planner
+
+    levels = choices.levels(room.most(choices.smaller))
+    start = planner.filled(choices, levels, room)
+    model = planner.ScalingNodeModel if choices.problem.nodes else planner.ScalingModel
+    chosen = model(choices, levels, room).solved(search, budget, start)
+    return start if chosen is None else planner._better(choices, chosen, start)
+
+
 _ALGORITHMS = "ftplan.planners.scale_out.algorithms"
 _CHURN = f"{_ALGORITHMS}.churn"
 _FORECASTING = "ftplan.planners.scale_out.forecasting"
 _METHODS = f"{_FORECASTING}.methods"
 PARTS = (
-    Part("program without nodes first", {f"{_ALGORITHMS}.exact:MAX_CUTS": 0}),
+    Part("program without nodes first", {f"{_ALGORITHMS}.exact:_chosen": _with_nodes_at_once}),
     Part("choices that no nodes can take cut off", {f"{_ALGORITHMS}.exact:MAX_CUTS": 1}),
     Part("program with nodes", {f"{_ALGORITHMS}.node_model:ScalingNodeModel.solved": _nothing}),
     Part("nodes that are alike by ways to fill them", {f"{_ALGORITHMS}.node_model:WAYS": 0}),

@@ -2,28 +2,25 @@
 
 [Karp1989]: draw one set by its probability, then the other nodes given that it is down, and count how often no earlier
 set is down too. That share times the sum of the probabilities is the probability of the union. Where that sum is above
-1 it is likely enough that some set is down, and nodes are drawn as they fail.
-
-:func:`sampled_with_zones` draws nodes and zones together, for rings over so many zones that their states cannot be
-gone through.
+1 it is likely enough that some set is down, and nodes are drawn as they fail. Zones fail by chance too: once a set is
+drawn, each of its zones has failed with the probability that it has given that all of the set is down.
 
 Shapes: S sets (copysets), C nodes in each at most, N nodes, Z zones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.survival.copysets import probability_of
-from ftplan.planners.peer_ring.survival.set_bounds import LossEstimate, alone
+from ftplan.planners.peer_ring.survival.set_bounds import LossEstimate
 
 #: Samples at most and at least, and how many looks and numbers drawn they may take in all.
-MOST_ZONE_SAMPLES, FEWEST_ZONE_SAMPLES, MOST_SET_CHECKS, MOST_DRAWN = 20_000, 500, 2e9, 4e7
+MOST_SAMPLES, FEWEST_SAMPLES, MOST_SET_CHECKS, MOST_DRAWN = 60_000, 500, 2e9, 4e7
+#: How sure the interval is, and most numbers that are drawn, and bytes that are looked at, at once.
+CONFIDENCE, MOST_DRAWN_AT_ONCE, MOST_BYTES_AT_ONCE = 0.99, 4e6, 2e7
 
 
 def harris(problem: RingProblem, rows: IntArray) -> float:
@@ -32,16 +29,12 @@ def harris(problem: RingProblem, rows: IntArray) -> float:
     return float(abs(np.expm1(np.log1p(-np.minimum(each, 1.0 - 1e-16)).sum())))
 
 
-def sampled_with_zones(problem: RingProblem, rows: IntArray, seed: int) -> LossEstimate | None:
-    """Return the probability that all nodes of some row, (S, C), are down; None where samples take too long.
-
-    The method of :func:`sampled_loss`, with zones that fail by chance too: once a set is drawn, each of its zones has
-    failed with the probability that it has given that all of the set is down.
-    """
+def sampled_loss(problem: RingProblem, rows: IntArray, seed: int) -> LossEstimate | None:
+    """Return the probability that all nodes of some row, (S, C), are down; None where samples take too long."""
     each = probability_of(problem, rows)
     total = float(each.sum())
-    samples = int(min(MOST_ZONE_SAMPLES, MOST_SET_CHECKS / rows.size, MOST_DRAWN / len(problem.nodes)))
-    if samples < FEWEST_ZONE_SAMPLES:
+    samples = int(min(MOST_SAMPLES, MOST_SET_CHECKS / rows.size, MOST_DRAWN / len(problem.nodes)))
+    if samples < FEWEST_SAMPLES:
         return None
     if total <= 0.0:
         return LossEstimate(0.0, 0.0, 0.0)
@@ -55,7 +48,7 @@ def sampled_with_zones(problem: RingProblem, rows: IntArray, seed: int) -> LossE
         if not plain:
             drawn = np.searchsorted(cumulative, random.random(count) * cumulative[-1], side="right")
             chosen = drawn.clip(max=len(each) - 1)
-        counted += hits(_dead_with_zones(problem, rows, given, chosen, count, random), rows, chosen)
+        counted += hits(_dead(problem, rows, given, chosen, count, random), rows, chosen)
     return interval(1.0 if plain else total, counted, samples)
 
 
@@ -70,7 +63,7 @@ def _zone_given(problem: RingProblem, rows: IntArray) -> FloatArray:
     return np.asarray(np.divide(q, whole, out=np.zeros_like(whole), where=whole > 0.0))
 
 
-def _dead_with_zones(
+def _dead(
     problem: RingProblem,
     rows: IntArray,
     given: FloatArray,
@@ -88,39 +81,6 @@ def _dead_with_zones(
         failed[at, zones] = drawn[at, zones] < given[chosen]
         dead[at, nodes] = True
     return np.asarray(dead | failed[:, problem.zone])
-
-
-#: Samples, how sure the interval is, and most numbers that are drawn, and bytes that are looked at, at once.
-SAMPLES, CONFIDENCE, MOST_DRAWN_AT_ONCE, MOST_BYTES_AT_ONCE = 4_000, 0.99, 4e6, 2e7
-
-
-class ZoneStratum(NamedTuple):
-    """A state of the zones: its probability, sets as of :func:`.set_bounds.reduced`, (S, C), and (N,) probabilities."""
-
-    weight: float
-    rows: IntArray
-    down: FloatArray
-
-
-def sampled_loss(strata: Sequence[ZoneStratum], seed: int) -> LossEstimate:
-    """Return the probability that some set is down, over states of which one is the case. Cost O(samples (S C + N))."""
-    chances = [stratum.weight * alone(stratum.rows, stratum.down) for stratum in strata]
-    weights, sums = np.array([s.weight for s in strata]), np.array([float(each.sum()) for each in chances])
-    if float(sums.sum()) <= 0.0:
-        return LossEstimate(0.0, 0.0, 0.0)
-    plain = float(sums.sum()) > float(weights.sum())
-    each_sum = weights if plain else sums
-    total = float(each_sum.sum())
-    random = np.random.default_rng(seed)
-    drawn = np.bincount(_chosen(each_sum, SAMPLES, random), minlength=len(strata))
-    counted = 0
-    for stratum, each, count in zip(strata, chances, drawn.tolist(), strict=True):
-        size = batch(len(stratum.rows), len(stratum.down))
-        for begin in range(0, count, size):
-            many = min(size, count - begin)
-            chosen = None if plain else _chosen(each, many, random)
-            counted += hits(_dead(stratum, chosen, many, random), stratum.rows, chosen)
-    return interval(total, counted, SAMPLES)
 
 
 def batch(sets: int, nodes: int) -> int:
@@ -143,23 +103,6 @@ def hits(dead: BoolArray, rows: IntArray, chosen: IntArray | None) -> int:
     sample = np.arange(len(dead))
     earlier = down[chosen - 1, sample >> 3] >> (7 - (sample & 7)).astype(np.uint8) & 1
     return int(((chosen == 0) | (earlier == 0)).sum())
-
-
-def _chosen(each: FloatArray, count: int, random: np.random.Generator) -> IntArray:
-    """Return *count* numbers of what has these probabilities, drawn by them."""
-    cumulative = np.cumsum(each)
-    drawn = np.searchsorted(cumulative, random.random(count) * cumulative[-1], side="right")
-    return np.asarray(drawn.clip(max=len(each) - 1))
-
-
-def _dead(stratum: ZoneStratum, chosen: IntArray | None, count: int, random: np.random.Generator) -> BoolArray:
-    """Return which nodes are down in *count* samples, (count, N + 1), the last for -1, with the set that was chosen."""
-    nodes = len(stratum.down)
-    dead = np.ones((count, nodes + 1), dtype=np.bool_)
-    dead[:, :nodes] = random.random((count, nodes)) < stratum.down
-    if chosen is not None:
-        dead[np.arange(count)[:, None], stratum.rows[chosen]] = True
-    return dead
 
 
 def interval(total: float, successes: int, samples: int) -> LossEstimate:

@@ -44,11 +44,11 @@ class Loss(NamedTuple):
         """Whether the bounds are as close as samples would make them, about."""
         return self.high - self.low <= max(CLOSE_ENOUGH * self.high, NEGLIGIBLE)
 
-    def narrowed(self, found: LossEstimate, beside: float = 0.0, left: float = 0.0) -> Loss:
-        """Return the loss with an estimate of a part of it, *beside* what is known, and at most *left* besides."""
-        low = min(max(self.low, beside + found.low), self.high)
-        high = max(min(self.high, beside + found.high + left), low)
-        return Loss(min(max(beside + found.value, low), high), low, high, "sampled")
+    def narrowed(self, found: LossEstimate) -> Loss:
+        """Return the loss with an estimate by samples, between what is proven."""
+        low = min(max(self.low, found.low), self.high)
+        high = max(min(self.high, found.high), low)
+        return Loss(min(max(found.value, low), high), low, high, "sampled")
 
 
 #: Most parts of sets that are summed for the lower bound, over all sets.

@@ -13,9 +13,9 @@ from ftplan.model.measures.loss_probability import union_probability
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.survival.copysets import Copysets
-from ftplan.planners.peer_ring.survival.sampled_loss import ZoneStratum, harris, sampled_loss, sampled_with_zones
-from ftplan.planners.peer_ring.survival.set_bounds import CLOSE_ENOUGH, Loss, reduced, union_bounds
-from ftplan.planners.peer_ring.survival.zone_states import ZoneStates, fatal_masks, own_probabilities, zone_states
+from ftplan.planners.peer_ring.survival.sampled_loss import harris, sampled_loss
+from ftplan.planners.peer_ring.survival.set_bounds import Loss, reduced, union_bounds
+from ftplan.planners.peer_ring.survival.zone_states import fatal_masks, own_probabilities, zone_states
 
 #: Most nodes whose failures are all looked at.
 MOST_HOLDERS = 20
@@ -64,8 +64,6 @@ def _fatal(copysets: IntArray, nodes: int) -> BoolArray:
 MOST_BRANCHED_SETS, MOST_BRANCHED_ZONES = 600, 12
 #: Copysets, times 2^C, that are bounded over all states of the zones; and most such states.
 MOST_BOUNDED_SETS, MOST_ZONE_STATES = 1e6, 250
-#: Nodes in all copysets up to which each stratum is sampled.
-MOST_SAMPLED_NODES = 250_000
 
 
 def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
@@ -85,17 +83,18 @@ def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
         min(MOST_ZONE_STATES, max(1.0, MOST_BOUNDED_SETS / len(sets.nodes) / 2.0 ** min(sets.nodes.shape[1], 60)))
     )
     states = zone_states(problem.zone_down[zones], masks, most)
-    strata = _strata(problem, sets, states)
-    bounds = np.array([union_bounds(s.rows, s.down) for s in strata]).reshape(len(strata), 2)
-    below, above = (states.weight @ bounds).tolist()
+    bounds = np.array([_bounds(sets, np.isin(problem.zone, zones[failed]), down) for failed in states.failed])
+    below, above = (states.weight @ bounds.reshape(-1, 2)).tolist()
     proven = Loss.between(
         max(low, states.certain + below), min(high, states.certain + above + states.left, harris(problem, sets.nodes))
     )
-    if proven.close:
-        return proven
-    if states.left <= CLOSE_ENOUGH * proven.high and len(sets.nodes) * sets.nodes.shape[1] <= MOST_SAMPLED_NODES:
-        return proven.narrowed(sampled_loss(strata, seed), states.certain, states.left)
     return with_samples(problem, sets, proven, seed)
+
+
+def _bounds(sets: Copysets, gone: BoolArray, down: FloatArray) -> tuple[float, float]:
+    """Return bounds of the probability that some copyset is down where the nodes *gone*, (N,), are with their zones."""
+    p = np.where(gone, 1.0, down)
+    return union_bounds(reduced(sets.nodes, p), p)
 
 
 def with_samples(problem: RingProblem, sets: Copysets, proven: Loss, seed: int) -> Loss:
@@ -103,7 +102,7 @@ def with_samples(problem: RingProblem, sets: Copysets, proven: Loss, seed: int) 
     if proven.close:
         return proven
     proven = Loss.between(proven.low, min(proven.high, harris(problem, sets.nodes)))
-    found = None if proven.close else sampled_with_zones(problem, sets.nodes, seed)
+    found = None if proven.close else sampled_loss(problem, sets.nodes, seed)
     return proven if found is None else proven.narrowed(found)
 
 
@@ -122,12 +121,3 @@ def _branched(problem: RingProblem, sets: Copysets) -> tuple[float, float]:
         of_zone,
     )
     return found.low, found.high
-
-
-def _strata(problem: RingProblem, sets: Copysets, states: ZoneStates) -> list[ZoneStratum]:
-    down, zones = own_probabilities(problem, sets.holders)
-    strata = []
-    for weight, failed in zip(states.weight.tolist(), states.failed, strict=True):
-        p = np.where(np.isin(problem.zone, zones[failed]), 1.0, down)
-        strata.append(ZoneStratum(weight, reduced(sets.nodes, p), p))
-    return strata

@@ -1,6 +1,6 @@
 """The least crowded order of zones, where a zone is too large for each window.
 
-Swaps of two nodes improve an order; a program for CP-SAT finds the best one of few nodes.
+Swaps of two nodes improve an order; a program for CP-SAT finds the one of few nodes with the fewest crowded windows.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.plan import sound_bound
 from ftplan.model.topology import IntArray
-from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, distinct_in_windows
+from ftplan.planners.solver import solve_sat
 
 #: Places of windows that are looked at in all, and swaps of each node without a gain after which it ends.
 MOST_WINDOW_PLACES, IDLE_SWAPS_PER_NODE = 2_000_000, 20
@@ -49,7 +48,7 @@ def improved_by_swaps(order: IntArray, width: int, bound: int, seed: int, budget
     return np.asarray(best)
 
 
-#: Deterministic seconds of the solver for each of its two questions, where no iterations are given.
+#: Deterministic seconds of the solver.
 SOLVER_SECONDS = 10.0
 
 
@@ -61,7 +60,7 @@ class CrowdedOrder(NamedTuple):
 
 
 def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed: int, budget: Budget) -> CrowdedOrder:
-    """Return an order with the fewest windows that have a zone twice, then with most zones in the worst window.
+    """Return an order with the fewest windows that have a zone twice, by CP-SAT.
 
     Parameters
     ----------
@@ -74,76 +73,37 @@ def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed
 
     Notes
     -----
-    Guarantee: optimal where ``bound`` equals what the order has; the second aim is best effort. Cost exponential.
+    Guarantee: optimal where ``bound`` equals what the order has. Cost exponential.
     """
-    best, value = start, crowded(start, width)
-    varied = min(width - 1, int(np.count_nonzero(sizes)))
-    for aim in ("few", "varied"):
-        done = value[0] <= bound if aim == "few" else value[1] <= -varied
-        if done or budget.over():
-            continue
-        found, proven = _solved(sizes, width, best, bound, aim, seed, budget)
-        if aim == "few":
-            bound = max(bound, proven)
-        if found is not None and crowded(found, width) < value:
-            best, value = found, crowded(found, width)
-    return CrowdedOrder(best, int(sound_bound("min", value[0], bound)))
-
-
-def _solved(
-    sizes: IntArray, width: int, start: IntArray, bound: int, aim: str, seed: int, budget: Budget
-) -> tuple[IntArray | None, int]:
-    """Return what the solver found, None if nothing, and its bound of crowded windows."""
+    if crowded(start, width)[0] <= bound or budget.over():
+        return CrowdedOrder(start, bound)
     from ortools.sat.python import cp_model
 
     total, zones = len(start), np.flatnonzero(sizes).tolist()
+    largest = max(zones, key=lambda zone: int(sizes[zone]))
+    start = np.roll(start, -int(np.flatnonzero(start == largest)[0]))
     model = cp_model.CpModel()
     at = {(place, zone): model.new_bool_var("") for place in range(total) for zone in zones}
     for place in range(total):
         model.add_exactly_one(at[place, zone] for zone in zones)
     for zone in zones:
         model.add(sum(at[place, zone] for place in range(total)) == int(sizes[zone]))
-    largest = max(zones, key=lambda zone: int(sizes[zone]))
-    model.add(at[0, int(start[0])] == 1) if aim == "varied" else model.add(at[0, largest] == 1)
+    model.add(at[0, largest] == 1)
     good = [model.new_bool_var("") for _ in range(total)]
-    seen = {(first, zone): model.new_bool_var("") for first in range(total) for zone in zones}
     for first in range(total):
-        window = [(first + k) % total for k in range(width)]
         for zone in zones:
-            inside = sum(at[place, zone] for place in window)
+            inside = sum(at[(first + k) % total, zone] for k in range(width))
             model.add(inside <= 1).only_enforce_if(good[first])
-            model.add(inside >= seen[first, zone])
     few = total - sum(good)
     model.add(few >= bound)
+    model.minimize(few)
     distinct = distinct_in_windows(start, width)
-    if aim == "few":
-        model.minimize(few)
-        first_place = int(np.flatnonzero(start == largest)[0])
-        start, distinct = np.roll(start, -first_place), np.roll(distinct, -first_place)
-    else:
-        model.add(few <= crowded(start, width)[0])
-        worst = model.new_int_var(1, width, "")
-        for first in range(total):
-            model.add(worst <= sum(seen[first, zone] for zone in zones))
-        model.maximize(worst)
     for (place, zone), variable in at.items():
         model.add_hint(variable, bool(start[place] == zone))
     for first in range(total):
         model.add_hint(good[first], bool(distinct[first] == width))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed % 2**31
-    work = (
-        SOLVER_SECONDS
-        if budget.iterations is None
-        else min(SOLVER_SECONDS, budget.iterations * SOLVER_SECONDS_PER_ITERATION)
-    )
-    solver.parameters.max_deterministic_time = max(work, 0.01)
-    status = solve_sat(model, solver, budget.left_s)
-    if budget.over() or status is None:
-        return None, bound
-    proven = int(np.ceil(solver.best_objective_bound - 1e-6)) if aim == "few" else bound
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return None, proven if status == cp_model.UNKNOWN else bound
-    order = [next(zone for zone in zones if solver.boolean_value(at[place, zone])) for place in range(total)]
-    return np.array(order, dtype=np.int64), proven
+    found = solve_sat(model, budget, seed, work_s=SOLVER_SECONDS)
+    if found.found:
+        order = np.array([zone for _, zone in found.chosen(at)], dtype=np.int64)
+        start = min(start, order, key=lambda one: crowded(one, width))
+    return CrowdedOrder(start, bound if found.bound is None else max(bound, found.bound))
