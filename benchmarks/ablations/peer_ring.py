@@ -14,10 +14,10 @@ from ring_growth import grown
 from ring_questions import loads, ring_question
 
 from ftplan.planners.budget import SearchOptions
+from ftplan.planners.peer_ring.algorithms.baselines import hashed_ring
 from ftplan.planners.peer_ring.algorithms.exact import exact
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of
-from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import copysets
@@ -165,7 +165,7 @@ def _no_order(_: Any, low: float, high: float, budget: Any) -> Any:
 
 
 def _start_kept(sizes: Any, width: int, start: Any, bound: int, *_: Any) -> Any:
-    from ftplan.planners.peer_ring.algorithms.orders.least_crowded import CrowdedOrder
+    from ftplan.planners.peer_ring.algorithms.orders.windows import CrowdedOrder
 
     return CrowdedOrder(start, bound)
 

@@ -16,9 +16,8 @@ from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnLimits, DemandTrace, account
 from ftplan.planners.scale_out.algorithms.exact import exact
 from ftplan.planners.scale_out.algorithms.nodes import on_their_state
-from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
 from ftplan.planners.scale_out.forecasting.methods import day_ahead
-from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, ScalingProblem
+from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, ScalingProblem, extra_cpu, sustained_load
 from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 
 #: Core-hours and core-seconds count so little beside the load that is sustained.

@@ -15,8 +15,8 @@ from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.assessments import Difference
 from ftplan.planners.peer_ring.from_plan import entries_of, stated_replication
-from ftplan.planners.peer_ring.inputs.current import ring_of_entries
 from ftplan.planners.peer_ring.inputs.loads import RingLoads, ring_loads
+from ftplan.planners.peer_ring.inputs.members import ring_of_entries
 from ftplan.planners.peer_ring.moves import new_copies
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.ring import Ring, written_token

@@ -8,7 +8,7 @@ from typing import Any
 
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.peer_ring.inputs.current import ring_of_entries
+from ftplan.planners.peer_ring.inputs.members import ring_of_entries
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
 from ftplan.planners.peer_ring.problem import RingProblem

@@ -19,9 +19,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.peer_ring.changes import balanced, clockwise, positions_of_arcs
 from ftplan.planners.peer_ring.problem import RingThresholds
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, balanced, clockwise, positions_of_arcs
 
 #: A neighbour helps; nobody can: a new node has to; those asked still wait after a move; nothing to give but all of it.
 Outcome = Literal["balance", "scale-out", "wait", "alone"]

@@ -14,17 +14,18 @@ from ftplan.model.measures.node_load import capacity_of, default_capacity
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray, Topology
-from ftplan.planners.peer_ring.inputs.current import RingInPlace, ring_in_place
 from ftplan.planners.peer_ring.inputs.failures import FailureProbabilities, failing_nodes
 from ftplan.planners.peer_ring.inputs.loads import RingLoads, measured_queues, ring_loads
 from ftplan.planners.peer_ring.inputs.members import (
     Members,
+    RingInPlace,
     check_kept,
     check_options,
     check_order,
     check_replication,
     deployment_warnings,
     requested_members,
+    ring_in_place,
 )
 from ftplan.planners.peer_ring.inputs.setting import NodePower, ring_setting
 from ftplan.planners.peer_ring.kind import KIND

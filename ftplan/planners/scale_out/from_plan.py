@@ -10,11 +10,10 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.scale_out.effects import even_ranges_of
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
-from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem, even_ranges_of
 from ftplan.planners.scale_out.rules import range_faults
 
 

@@ -23,7 +23,6 @@ from ftplan.planners.judging import (
     shown,
 )
 from ftplan.planners.scale_out.body import operator_of
-from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
 from ftplan.planners.scale_out.from_plan import (
     figures_of,
     numbered,
@@ -34,7 +33,7 @@ from ftplan.planners.scale_out.from_plan import (
 )
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
-from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import Scaling, ScalingProblem, extra_cpu, sustained_load
 from ftplan.planners.scale_out.rules import (
     FREE_CPU,
     LATENCY,

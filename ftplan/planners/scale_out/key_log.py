@@ -16,9 +16,8 @@ from ftplan.model.plan import Warn
 from ftplan.model.statistics import Manifest
 from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.effects import share_at
 from ftplan.planners.scale_out.parallelism import OperatorSizing
-from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem
+from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem, share_at
 from ftplan.spark_stats import hashing, spark_hashing
 
 #: The largest max parallelism that engines take.

@@ -12,8 +12,15 @@ import numpy as np
 
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.tolerances import NOISE
-from ftplan.planners.scale_out.effects import highest_use, largest_state, required_tasks, share_at
-from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem, Split
+from ftplan.planners.scale_out.problem import (
+    ScalableOperator,
+    ScalingProblem,
+    Split,
+    highest_use,
+    largest_state,
+    required_tasks,
+    share_at,
+)
 from ftplan.planners.scale_out.splits import Splitting
 
 

@@ -13,22 +13,22 @@ from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, Topology
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
-from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory
-from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.bottlenecks.states import (
+from ftplan.planners.scale_out.bottlenecks.histories import (
+    OperatorHistory,
     ScoreThresholds,
     Timeline,
     check_thresholds,
     timeline,
 )
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
 from ftplan.planners.scale_out.demand.usage import OperatorUsage, operator_usage, scalable_operators
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
 from ftplan.planners.scale_out.kind import KIND
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, ScalingProblem
 from ftplan.planners.scale_out.room import ClusterRoom, by_id, job_weights, room, task_memory
+from ftplan.planners.scale_out.techniques.costs import TechniqueSetting
 from ftplan.planners.scale_out.techniques.prepare import leads, setup_seconds, technique_setting
-from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
 from ftplan.planners.scale_out.true_rates import OperatorFlow
 from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
 from ftplan.planners.situation import Situation, situation_of

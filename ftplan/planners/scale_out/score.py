@@ -9,9 +9,9 @@ from ftplan.model.plan import Plan, finite
 from ftplan.model.problem import Problem
 from ftplan.model.violation import over
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.scale_out.effects import extra_cpu, highest_use, sustained_load
 from ftplan.planners.scale_out.from_plan import figures_of, numbered, question_of
 from ftplan.planners.scale_out.metrics import mean_of
+from ftplan.planners.scale_out.problem import extra_cpu, highest_use, sustained_load
 from ftplan.planners.scenarios import with_scenario_fails
 
 

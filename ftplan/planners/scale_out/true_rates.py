@@ -119,7 +119,7 @@ def tasks_kept_busy(demand: float, true_rate: float) -> float:
     """Return how many tasks a demand keeps busy, 0 where it or the true rate is unknown.
 
     Rounded up it is DS2's parallelism ([Kalavri2018], section 3), see
-    :func:`~ftplan.planners.scale_out.effects.required_tasks`.
+    :func:`~ftplan.planners.scale_out.problem.required_tasks`.
     """
     tasks = demand / true_rate if true_rate > 0.0 else 0.0
     return tasks if math.isfinite(tasks) else 0.0

@@ -13,10 +13,9 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.survival.copysets import Copysets, copysets, probability_of
+from ftplan.planners.peer_ring.survival.copysets import Copysets, copysets, fatal_zones, probability_of, single_losses
 from ftplan.planners.peer_ring.survival.harmless import best_case
 from ftplan.planners.peer_ring.survival.survival import survival
-from ftplan.planners.peer_ring.survival.zones import fatal_zones, single_losses
 from ftplan.planners.peer_ring.tier import tier_figures
 
 #: Fatal sets that are named, those first that lose most.

@@ -10,8 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.effects import waves
-from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem, waves
 from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 
 #: Pairs of a task and a place for it that one assignment looks at, at most: about a second of work.

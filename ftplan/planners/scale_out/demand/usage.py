@@ -27,11 +27,10 @@ from ftplan.planners.scale_out.demand.operator_demand import (
     operator_demand,
     steady,
 )
-from ftplan.planners.scale_out.effects import lacks_tasks
 from ftplan.planners.scale_out.forecasting.forecast import Forecast, forecast
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions
-from ftplan.planners.scale_out.problem import ScalableOperator, State
+from ftplan.planners.scale_out.problem import ScalableOperator, State, lacks_tasks
 from ftplan.planners.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
 from ftplan.planners.scale_out.true_rates import tasks_kept_busy, throughput_percentages
 from ftplan.planners.situation import Situation

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival import harmless as ring_harmless
-from ftplan.planners.peer_ring.survival.copysets import copysets, lost_state, probability_of
+from ftplan.planners.peer_ring.survival.copysets import copysets, fatal_zones, lost_state, probability_of, single_losses
 from ftplan.planners.peer_ring.survival.harmless import best_case
 from ftplan.planners.peer_ring.survival.tolerance import tolerance
-from ftplan.planners.peer_ring.survival.zones import fatal_zones, single_losses
 from tests.planners.peer_ring import ring_failures as every
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_problem
 from tests.planners.peer_ring.ring_examples import rings

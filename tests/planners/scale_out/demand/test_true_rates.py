@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.scale_out.effects import required_tasks
+from ftplan.planners.scale_out.problem import required_tasks
 from ftplan.planners.scale_out.true_rates import OperatorFlow, mean_true_rate, propagated, tasks_kept_busy, true_rates
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import operator

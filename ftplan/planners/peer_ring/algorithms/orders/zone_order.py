@@ -11,8 +11,12 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.orders.least_crowded import improved_by_swaps, least_crowded
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, fewest_crowded
+from ftplan.planners.peer_ring.algorithms.orders.windows import (
+    crowded,
+    fewest_crowded,
+    improved_by_swaps,
+    least_crowded,
+)
 from ftplan.planners.peer_ring.problem import RingProblem
 
 
