@@ -160,45 +160,21 @@ def _nothing(*_: Any, **__: Any) -> None:
     return None
 
 
-def _with_nodes_at_once(choices: Any, room: Any, search: SearchOptions, budget: Budget) -> Any:
-    from ftplan.planners.scale_out.algorithms import exact as planner
-
-    levels = choices.levels(room.most(choices.smaller))
-    start = planner.filled(choices, levels, room)
-    model = planner.ScalingNodeModel if choices.problem.nodes else planner.ScalingModel
-    chosen = model(choices, levels, room).solved(search, budget, start)
-    return start if chosen is None else planner._better(choices, chosen, start)
-
-
 _ALGORITHMS = "ftplan.planners.scale_out.algorithms"
 _CHURN = f"{_ALGORITHMS}.churn"
 _FORECASTING = "ftplan.planners.scale_out.forecasting"
 _METHODS = f"{_FORECASTING}.methods"
 PARTS = (
-    Part("program without nodes first", {f"{_ALGORITHMS}.exact:_chosen": _with_nodes_at_once}),
-    Part("choices that no nodes can take cut off", {f"{_ALGORITHMS}.exact:MAX_CUTS": 1}),
-    Part("program with nodes", {f"{_ALGORITHMS}.node_model:ScalingNodeModel.solved": _nothing}),
-    Part("nodes that are alike by ways to fill them", {f"{_ALGORITHMS}.node_model:WAYS": 0}),
-    Part("what all nodes take together", {f"{_ALGORITHMS}.model:ScalingModel._nodes_together": _nothing}),
-    Part(
-        "cores that sums of sizes leave",
-        {f"{_ALGORITHMS}.free_cores:MAX_SUMMED_UNITS": 0},
-    ),
+    Part("integer program", {f"{_ALGORITHMS}.exact:ScalingModel.solved": _nothing}),
+    Part("what all nodes take together", {f"{_ALGORITHMS}.exact:ScalingModel._nodes_together": _nothing}),
     Part("tasks on their state", {"ablations.scale_out:on_their_state": lambda _, scaling: scaling}),
     Part("overloads counted", {f"{_CHURN}.optimum:MOST_BYTES": 0.0}),
     Part("plans for the day", {f"{_CHURN}.choice:planned_states": lambda *_: np.inf}),
-    Part("thresholds on what is foretold", {f"{_CHURN}.policies:HORIZON_S": (0.0,)}),
-    Part("one horizon of two", {f"{_CHURN}.policies:HORIZON_S": (0.0, 1800.0)}),
-    Part("rescales kept for more tasks", {f"{_CHURN}.policies:RESERVE": (0,)}),
+    Part("thresholds on what is foretold", {f"{_CHURN}.choice:HORIZON_S": (0.0,)}),
+    Part("one horizon of two", {f"{_CHURN}.choice:HORIZON_S": (0.0, 1800.0)}),
+    Part("rescales kept for more tasks", {f"{_CHURN}.choice:RESERVE": (0,)}),
     Part("lines of trends through more windows", {f"{_METHODS}:LINES": (12,), f"{_FORECASTING}.forecast:LINES": (12,)}),
     Part("trends damped less", {f"{_FORECASTING}.forecast:DAMPINGS": (0.9,)}),
-    Part(
-        "yesterday, what differs fading",
-        {
-            f"{_FORECASTING}.forecast:day_ahead": lambda values, origins, horizon, **_: np.full(
-                (len(origins), horizon), 1e18
-            )
-        },
-    ),
+    Part("yesterday, what differs fading", {f"{_FORECASTING}.forecast:day_ahead": _far_off}),
     Part("exponential smoothing", {f"{_FORECASTING}.forecast:installed": lambda: False}),
 )

@@ -95,18 +95,13 @@ class ScalingModel:
         return {size: sum(tasks * taken for tasks, taken in terms[size]) for size in sorted(terms, reverse=True)}
 
     def _nodes_together(self) -> None:
-        """Limit tasks of each size or larger, and cores, by what all nodes have; the first wave is there in both."""
+        """Limit tasks of each size or larger by what all nodes have; the first wave is there in both."""
         for size in {*self.first, *self.second}:
             tasks, more = self.cores.tasks_at_least(size)
             first = sum(count for own, count in self.first.items() if own >= size)
             second = sum(count for own, count in self.second.items() if own >= size)
             self.model.add(first <= tasks)
             self.model.add(first + second <= tasks + sum(count * self.smaller[i] for i, count in more.items()))
-        units, more = self.cores.units_of(self.first)
-        self.model.add(_units(self.first) <= units)
-        units, more = self.cores.units_of({*self.first, *self.second})
-        returned: Any = sum(count * self.smaller[i] for i, count in more.items())
-        self.model.add(_units(self.first) + _units(self.second) <= units + returned)
 
     def _add_node(self, node: int) -> None:
         """Make variables for the tasks on a node, and limit them by its cores and what is given back there."""
