@@ -21,8 +21,8 @@ from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import copysets
-from ftplan.planners.peer_ring.survival.harmless import best_case
 from ftplan.planners.peer_ring.survival.survival import loss
+from ftplan.planners.peer_ring.survival.tolerance import best_case
 from ftplan.planners.peer_ring.tier import tier_figures
 
 _ALGORITHMS = "ftplan.planners.peer_ring.algorithms"

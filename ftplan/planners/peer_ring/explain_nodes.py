@@ -24,7 +24,7 @@ from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import lost_state
-from ftplan.planners.peer_ring.takeover.takers import losses
+from ftplan.planners.peer_ring.takeover.recovery import losses
 
 _OF_NODE = ("token", "key groups", "load", "state, bytes", "backups")
 _OF_ZONE = ("node", "key groups", "load over the fair share", "utilisation", "state, bytes", "copies, bytes")

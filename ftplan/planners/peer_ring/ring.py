@@ -64,7 +64,7 @@ def balanced(ring: Ring, position: FloatArray, node: int) -> Ring | None:
         return None
     tokens = ring.token.copy()
     tokens[(_at(ring, node) + 1) % len(tokens)] = token
-    return _in_order(tokens, ring.node, ring.tier)
+    return in_order(tokens, ring.node, ring.tier)
 
 
 def scaled_out(ring: Ring, position: FloatArray, node: int, new: int) -> Ring | None:
@@ -76,7 +76,7 @@ def scaled_out(ring: Ring, position: FloatArray, node: int, new: int) -> Ring | 
     if token is None:
         return None
     tier = None if ring.tier is None else np.append(ring.tier, ring.tier[_at(ring, node)])
-    return _in_order(np.append(ring.token, token), np.append(ring.node, new), tier)
+    return in_order(np.append(ring.token, token), np.append(ring.node, new), tier)
 
 
 def without(ring: Ring, gone: BoolArray) -> Ring:
@@ -97,14 +97,15 @@ def without(ring: Ring, gone: BoolArray) -> Ring:
     before = np.roll(left, 1)
     farthest = (before + 1) % len(dead)  # right after the live token before: itself, or where its run of dead begins
     tier = None if ring.tier is None else ring.tier[left]
-    return _in_order(ring.token[farthest], ring.node[left], tier)
+    return in_order(ring.token[farthest], ring.node[left], tier)
 
 
 def _at(ring: Ring, node: int) -> int:
     return int(np.flatnonzero(ring.node == node)[0])
 
 
-def _in_order(token: FloatArray, node: IntArray, tier: IntArray | None) -> Ring:
+def in_order(token: FloatArray, node: IntArray, tier: IntArray | None) -> Ring:
+    """Return the ring of tokens in any order."""
     at = np.argsort(token, kind="stable")
     return Ring(token[at], node[at], None if tier is None else tier[at])
 

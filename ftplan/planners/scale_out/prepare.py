@@ -21,6 +21,7 @@ from ftplan.planners.scale_out.bottlenecks.histories import (
     timeline,
 )
 from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.demand.operator_demand import OperatorFlow
 from ftplan.planners.scale_out.demand.usage import OperatorUsage, operator_usage, scalable_operators
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
 from ftplan.planners.scale_out.kind import KIND
@@ -29,7 +30,6 @@ from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, S
 from ftplan.planners.scale_out.room import ClusterRoom, by_id, job_weights, room, task_memory
 from ftplan.planners.scale_out.techniques.costs import TechniqueSetting
 from ftplan.planners.scale_out.techniques.prepare import leads, setup_seconds, technique_setting
-from ftplan.planners.scale_out.true_rates import OperatorFlow
 from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
 from ftplan.planners.situation import Situation, situation_of
 

@@ -18,7 +18,7 @@ from ftplan.planners.peer_ring.algorithms.bounds import any_bound
 from ftplan.planners.peer_ring.algorithms.outcome import ring_result, unchanged_ring, with_requested_last_copies
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
-from ftplan.planners.peer_ring.ring import Ring, read_tokens, without
+from ftplan.planners.peer_ring.ring import Ring, in_order, read_tokens, without
 from ftplan.planners.peer_ring.survival.copysets import copysets
 from ftplan.planners.peer_ring.survival.survival import survival
 from ftplan.planners.result import Result
@@ -80,8 +80,7 @@ def _joined(problem: RingProblem, ring: Ring | None, nodes: list[int], seed: int
     if ring is not None:
         tier = None if ring.tier is None else np.append(ring.tier, ring.tier[ring.owner(tokens)])
         tokens, owners = np.append(ring.token, tokens), np.append(ring.node, owners)
-    at = np.argsort(tokens)
-    return Ring(tokens[at], owners[at], None if tier is None else tier[at])
+    return in_order(tokens, owners, tier)
 
 
 def _tokens_of(problem: RingProblem, node: int) -> int:
@@ -150,8 +149,7 @@ def random_ring(problem: RingProblem, random: np.random.Generator) -> Ring:
     token = random.random(len(problem.member))
     while len(np.unique(token)) < len(token):
         token = random.random(len(token))
-    at = np.argsort(token)
-    return Ring(token[at], problem.member[at])
+    return in_order(token, problem.member, None)
 
 
 def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.moves import with_all_copies, worth_moved
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
-from ftplan.planners.peer_ring.ring import Ring, positions_of_arcs
+from ftplan.planners.peer_ring.ring import Ring, in_order, positions_of_arcs
 from ftplan.planners.peer_ring.rules import CAPACITY, MOST_BYTES, broken, requested_rules, rules
 from ftplan.planners.result import Result
 
@@ -73,8 +72,7 @@ def at_positions(problem: RingProblem, ring: Ring) -> tuple[Ring, list[RingStep]
     token = problem.position[np.array(place) % total]
     if np.array_equal(token, ring.token):
         return ring, []
-    at = np.argsort(token)
-    ring = Ring(token[at], ring.node[at], None if ring.tier is None else ring.tier[at])
+    ring = in_order(token, ring.node, ring.tier)
     return ring, [RingStep("re-plan", ring)]
 
 
@@ -108,10 +106,6 @@ def ring_result(
 
     Where tokens stay and another number of copies is in place, making or dropping copies is a step. Cost O(M) a step.
     """
-    if problem.copies_in_place is not None and not answer.steps:
-        ring = Ring(answer.ring.token, answer.ring.node, answer.ring.tier)
-        step = RingStep("balance" if problem.rebalance else "re-plan", ring)
-        answer = replace(answer, steps=(step,), ring=ring)
     answer = with_all_copies(problem, answer)
     moved = worth_moved(problem, answer.steps)
     said = (*warnings, *budget.warnings())

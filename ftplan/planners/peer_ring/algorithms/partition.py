@@ -45,11 +45,6 @@ def sums_around(load: FloatArray, turns: int = 2) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(np.tile(load, turns))])
 
 
-def per_cpu(problem: RingProblem, order: IntArray) -> float:
-    """Return the load of a fair share of 1 cpu on a ring of these nodes, 1 where there is no load."""
-    return float(problem.load.sum()) / float(problem.cpu[order].sum()) or 1.0
-
-
 def partition(
     problem: RingProblem,
     order: IntArray,
@@ -81,7 +76,7 @@ def partition(
     there are very many (:data:`~ftplan.planners.peer_ring.algorithms.partition_kernel.MOST_ENDS`). Cost O(M n log
     M) at most and about O(M n / 3) where loads differ.
     """
-    load, cpu, unit = _load(problem), np.asarray(problem.cpu[order], dtype=np.float64), per_cpu(problem, order)
+    load, cpu, unit = _load(problem), np.asarray(problem.cpu[order], dtype=np.float64), problem.per_cpu or 1.0
     if len(order) == 1:
         alone = np.zeros(1, dtype=np.int64)
         return Cuts(alone, problem.largest_load(ring_of(problem, order, alone)))

@@ -20,8 +20,8 @@ from ftplan.model.measures.measured_tasks import MeasuredTasks
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MS_PER_CORE_SECOND
+from ftplan.planners.scale_out.demand.operator_demand import mean_true_rate, true_rates
 from ftplan.planners.scale_out.problem import State
-from ftplan.planners.scale_out.true_rates import mean_true_rate, true_rates
 
 
 class ScoreThresholds(NamedTuple):

@@ -26,13 +26,14 @@ from ftplan.planners.scale_out.demand.operator_demand import (
     measured_flows,
     operator_demand,
     steady,
+    tasks_kept_busy,
+    throughput_percentages,
 )
 from ftplan.planners.scale_out.forecasting.forecast import Forecast, forecast
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalableOperator, State, lacks_tasks
 from ftplan.planners.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
-from ftplan.planners.scale_out.true_rates import tasks_kept_busy, throughput_percentages
 from ftplan.planners.situation import Situation
 
 #: How many windows ahead demand is foretold at most: paths of all origins are kept.

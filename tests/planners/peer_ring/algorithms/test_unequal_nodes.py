@@ -12,7 +12,7 @@ from ftplan.planners.peer_ring.algorithms.orders.every_order import EveryOrder
 from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses, repeated_zones
 from ftplan.planners.peer_ring.algorithms.orders.unequal_nodes import Arrangement, try_orders
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder, zone_order
-from ftplan.planners.peer_ring.algorithms.partition import partition, per_cpu, ring_of
+from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of
 from ftplan.planners.peer_ring.problem import RingProblem
 from tests.effort import examples
 from tests.planners.peer_ring.algorithms.cases import best_ring, ring_problem
@@ -33,7 +33,7 @@ def test_every_order_is_exact_with_every_place(seed: int) -> None:
     """And a bound without: arcs may then be empty, only where some position is too heavy for a small node."""
     problem = question(seed)
     violations, largest = best_ring(problem)
-    unit, width = per_cpu(problem, problem.member), problem.replication + 1
+    unit, width = problem.per_cpu, problem.replication + 1
     exactly = EveryOrder(problem, NodeClasses.of(problem), width, violations, True).least(0.0, 1e9, Budget(1e6))
     assert exactly.bound / unit == pytest.approx(largest, rel=1e-9)
     cuts = partition(problem, exactly.order)
@@ -52,7 +52,7 @@ def test_a_beam_keeps_what_it_says(seed: int) -> None:
     found = Beam(problem, NodeClasses.of(problem), order.order).least(0.0, 1e9, Budget(1e6))
     if len(found.order):
         cuts = partition(problem, found.order)
-        assert cuts.largest <= found.bound / per_cpu(problem, problem.member) * (1.0 + 1e-9)
+        assert cuts.largest <= found.bound / problem.per_cpu * (1.0 + 1e-9)
         assert problem.violations(ring_of(problem, found.order, cuts.first)) == order.violations
 
 

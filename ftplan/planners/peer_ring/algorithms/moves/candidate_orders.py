@@ -96,7 +96,7 @@ def candidate_orders(change: RingChange, best: LeastLoad, budget: Budget) -> Ite
     problem, zone = change.problem, change.problem.zone
     stays = members_in_place(problem)
     joins = np.setdiff1d(problem.member, stays)
-    for order in _orders_in_place(change, stays, joins, best.largest, budget):
+    for order in list(_orders_in_place(change, stays, joins, best.largest, budget)):  # before time goes into neighbours
         yield order
         fixed = order
         if crowded(zone[order], change.walk)[0] > best.violations:

@@ -15,7 +15,7 @@ from ftplan.planners.peer_ring.algorithms.orders.every_order import BoundedOrder
 from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder, width_of
-from ftplan.planners.peer_ring.algorithms.partition import partition, per_cpu, scattered
+from ftplan.planners.peer_ring.algorithms.partition import partition, scattered
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Arcs times starts up to which cuts of an order are looked for: as many starts as that makes.
@@ -56,7 +56,7 @@ def try_orders(problem: RingProblem, zoned: ZoneOrder, log: Incumbents[Arrangeme
 class _ArrangementSearch:
     def __init__(self, problem: RingProblem, zoned: ZoneOrder, log: Incumbents[Arrangement]) -> None:
         self.problem, self.zoned, self.log = problem, zoned, log
-        self.unit = per_cpu(problem, problem.member)
+        self.unit = problem.per_cpu or 1.0
         self.classes, self.width = NodeClasses.of(problem), width_of(problem)
 
     @property
