@@ -2,7 +2,12 @@
 
 Algorithm 1 of [Mudassar2019]: from the alarming threshold on a secondary is started, above the promotion threshold it
 becomes primary; it is stopped where the score falls back first. Below the threshold of scaling in there are too many
-tasks. Shapes: W windows, T tasks of one operator, or of all in the order of a
+tasks.
+
+Back pressure makes observed rates useless: a task that waits processes little, whether it waits for its inputs or for a
+slow operator after it. The true rate of DS2 [Kalavri2018] counts the time of work alone.
+
+Shapes: W windows, T tasks of one operator, or of all in the order of a
 :class:`~ftplan.model.task_graph.TaskGraph`.
 """
 
@@ -20,7 +25,6 @@ from ftplan.model.measures.measured_tasks import MeasuredTasks
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MS_PER_CORE_SECOND
-from ftplan.planners.scale_out.demand.operator_demand import mean_true_rate, true_rates
 from ftplan.planners.scale_out.problem import State
 
 
@@ -150,6 +154,35 @@ class OperatorHistory:
         if not self.true_rate > 0.0:
             return np.zeros(len(self.demand))
         return np.nan_to_num(self.demand / self.true_rate)
+
+
+def true_rates(records: FloatArray, busy_s: FloatArray) -> FloatArray:
+    """Return the true rate of each task in records/s, (T,): records over the seconds in which it was busy.
+
+    Parameters
+    ----------
+    records, busy_s
+        Of each window and task, (W, T). Windows whose busy time is unknown (NaN) are left out.
+
+    Returns
+    -------
+    NaN for a task that never worked, or whose busy time is unknown.
+    """
+    known = ~np.isnan(busy_s) & ~np.isnan(records)
+    processed = np.where(known, records, 0.0).sum(axis=0)
+    busy = np.where(known, busy_s, 0.0).sum(axis=0)
+    rates = np.full(records.shape[1], np.nan)
+    np.divide(processed, busy, out=rates, where=(busy > 0.0) & (processed > 0.0))
+    return rates
+
+
+def mean_true_rate(rates: FloatArray) -> float:
+    """Return the true rate of a task of an operator: DS2's aggregated rate over the number of tasks.
+
+    Tasks that never worked count like the mean of the others. NaN where none did.
+    """
+    known = rates[~np.isnan(rates)]
+    return float(known.mean()) if len(known) else math.nan
 
 
 def histories(

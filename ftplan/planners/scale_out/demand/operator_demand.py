@@ -1,10 +1,8 @@
 """What each operator of a job has to process, window by window: the offers of its sources through the topology.
 
-And what tasks could process if they never waited: the model of DS2 [Kalavri2018]. Back pressure makes observed rates
-useless: a task that waits processes little, whether it waits for its inputs or for a slow operator after it. The true
-rate counts the time of work alone. :func:`throughput_percentages` is Stela's measure [Xu2016]: how much of all output
-an operator lets through. Shapes: W windows, T tasks of an operator, O operators by position in the topology, X points
-in time of any kind.
+The model is that of DS2 [Kalavri2018]. :func:`throughput_percentages` is Stela's measure [Xu2016]: how much of all
+output an operator lets through. Shapes: W windows, O operators by position in the topology, X points in time of any
+kind.
 """
 
 from __future__ import annotations
@@ -62,35 +60,6 @@ class OperatorFlow(NamedTuple):
     source: int
     target: int
     selectivity: float
-
-
-def true_rates(records: FloatArray, busy_s: FloatArray) -> FloatArray:
-    """Return the true rate of each task in records/s, (T,): records over the seconds in which it was busy.
-
-    Parameters
-    ----------
-    records, busy_s
-        Of each window and task, (W, T). Windows whose busy time is unknown (NaN) are left out.
-
-    Returns
-    -------
-    NaN for a task that never worked, or whose busy time is unknown.
-    """
-    known = ~np.isnan(busy_s) & ~np.isnan(records)
-    processed = np.where(known, records, 0.0).sum(axis=0)
-    busy = np.where(known, busy_s, 0.0).sum(axis=0)
-    rates = np.full(records.shape[1], np.nan)
-    np.divide(processed, busy, out=rates, where=(busy > 0.0) & (processed > 0.0))
-    return rates
-
-
-def mean_true_rate(rates: FloatArray) -> float:
-    """Return the true rate of a task of an operator: DS2's aggregated rate over the number of tasks.
-
-    Tasks that never worked count like the mean of the others. NaN where none did.
-    """
-    known = rates[~np.isnan(rates)]
-    return float(known.mean()) if len(known) else math.nan
 
 
 def propagated(order: Iterable[int], flows: Sequence[OperatorFlow], offered: FloatArray) -> FloatArray:
