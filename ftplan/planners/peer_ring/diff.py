@@ -60,10 +60,7 @@ def diff(before: Plan, after: Plan, problem: Problem | None) -> Difference:
 
     Bytes are those of copies on nodes that held none, by what topology or statistics say of the state.
 
-    Raises
-    ------
-    FtplanError
-        If a plan is no ring, or the two rings have no operator in common.
+    Raises FtplanError if a plan is no ring, or the two rings have no operator in common.
     """
     plans = (before, after)
     names = {str(item["node"]) for plan in plans for entry in entries_of(plan) for item in _nodes_of(entry)}

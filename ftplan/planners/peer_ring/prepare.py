@@ -68,17 +68,11 @@ def prepare(
 
     Cost O(W K + K log K) for W windows and K key groups.
 
-    Parameters
-    ----------
-    listed
-        The nodes that are the ring's whatever the options say, to judge a plan that was made by hand.
-    judging
-        Whether a plan is to be judged: that there are too few nodes for its copies is no error then.
+    *listed*: the nodes that are the ring's whatever the options say, to judge a plan that was made by hand. *judging*:
+    whether a plan is to be judged: that there are too few nodes for its copies is no error then.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, options ask for what cannot be, or a selector or plan names what is not there.
+    Raises FtplanError if an input is missing, options ask for what cannot be, or a selector or plan names what is not
+    there.
     """
     situation = situation_of(problem, options, "a peer ring", KIND.needs)
     check_options(options)

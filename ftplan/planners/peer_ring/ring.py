@@ -85,10 +85,7 @@ def without(ring: Ring, gone: BoolArray) -> Ring:
     In each run of tokens of nodes that are gone, the next token clockwise moves to the farthest one: its node holds
     copies of the last r arcs of the run. The same with many tokens a node: it is the first holder that is left.
 
-    Parameters
-    ----------
-    gone
-        (N,) by number of the node.
+    *gone*: (N,) by number of the node.
     """
     dead = gone[ring.node]
     left = np.flatnonzero(~dead)
@@ -159,10 +156,7 @@ class Ring:
         Backups are the next *distinct* nodes clockwise; with ``tier`` and a backup at all, the last column is that
         node. Cost O(T (replication + 1)) for simple rings, else O(T) times the tokens that have to be skipped.
 
-        Raises
-        ------
-        ValueError
-            If the ring has too few nodes for so many copies.
+        Raises ValueError if the ring has too few nodes for so many copies.
         """
         tiered = self.tier is not None and replication > 0
         walked = replication if tiered else replication + 1

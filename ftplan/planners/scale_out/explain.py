@@ -33,10 +33,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     An operator: its state and why, its new tasks, and what other parallelisms would do. A
     key group: the task that it goes to. A node: the tasks that come to it and go.
 
-    Raises
-    ------
-    FtplanError
-        If the selector is of another kind or names what is not there.
+    Raises FtplanError if the selector is of another kind or names what is not there.
     """
     prepared = question_of(plan, problem)
     scaling = numbered(plan, prepared.problem)

@@ -22,10 +22,7 @@ def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedScaling
 
     The alarming threshold is the one that the plan records, whoever chose it.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     options = ScaleOutOptions.of_plan(plan)
     if options.alarming == "auto":
@@ -44,10 +41,8 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
     Key ranges that are not stated are those of even number. An operator changes where it gets another number of tasks,
     or other key ranges than those of even number.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names an operator or node that is not there, an operator twice, or ranges that are none.
+    Raises FtplanError if the plan names an operator or node that is not there, an operator twice, or ranges that are
+    none.
     """
     operators = operator_numbers(problem)
     nodes = {name: number for number, name in enumerate(problem.nodes)}

@@ -134,10 +134,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     for the rules ``OVER_CAPACITY``, ``OVER_PARALLELISM``, ``UNDER_PEAK``, ``OVER_BUDGET``, ``OVER_PAUSE`` and
     ``WRONG_TECHNIQUE``; ``WRONG_COST`` for what the body states besides; and those of :mod:`ftplan.planners.judging`.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
     question, options = prepared.problem, ScaleOutOptions.of_plan(plan)

@@ -76,17 +76,10 @@ def max_parallelisms(
     that whose busiest task is least busy. ``traps`` are those that need more tasks, or leave the
     busiest busier, than a smaller one does.
 
-    Parameters
-    ----------
-    most
-        The largest that is tried, 32,768 if None.
+    *most*: the largest that is tried, 32,768 if None. Cost O(keys + max
+    parallelism) for each that is tried.
 
-    Cost O(keys + max parallelism) for each that is tried.
-
-    Raises
-    ------
-    FtplanError
-        If the log names an operator that is not there, or has no key groups.
+    Raises FtplanError if the log names an operator that is not there, or has no key groups.
     """
     by_id = {operator.id: operator for operator in problem.operators}
     rows: list[dict[str, Any]] = []

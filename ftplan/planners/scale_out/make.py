@@ -56,10 +56,7 @@ PLANNED = 0.9
 def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> Plan:
     """Plan which operators get how many tasks; see ``ftplan scale-out --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, an option contradicts another, or a plan or file names what is not there.
+    Raises FtplanError if an input is missing, an option contradicts another, or a plan or file names what is not there.
     """
     command = Budget(options.time_limit_s, options.iterations)
     started = time.perf_counter()

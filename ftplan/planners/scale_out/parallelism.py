@@ -131,12 +131,7 @@ def cuts(first: Any, limit: Any, second: Any, other: Any, parts: Any, ends: Any)
 class Splitting:
     """The key groups of one operator, to be divided into ranges.
 
-    Parameters
-    ----------
-    use, state
-        (K,) of each key group, not negative.
-    most_state
-        That a range may have, inf for no limit.
+    *use*, *state*: (K,) of each key group, not negative. *most_state*: that a range may have, inf for no limit.
     """
 
     def __init__(self, use: FloatArray, state: FloatArray, most_state: float) -> None:
@@ -175,10 +170,7 @@ class Splitting:
 
         What these leave open goes to ranges of even use.
 
-        Raises
-        ------
-        ValueError
-            If state does not fit into so many ranges, or there are fewer key groups.
+        Raises ValueError if state does not fit into so many ranges, or there are fewer key groups.
         """
         use = self.least(ranges)
         if ranges > self.groups or not np.isfinite(use):
@@ -210,13 +202,8 @@ class SizeUse(NamedTuple):
 class OperatorSizing:
     """The parallelisms of one operator, at the demand that it is sized for.
 
-    Parameters
-    ----------
-    split
-        ``load``: contiguous ranges whose largest use is least, so that more tasks never are busier. ``hash``: ranges of
-        even number, where they may be: each parallelism is tried.
-    target
-        Utilisation that no task exceeds.
+    *split*: ``load``: contiguous ranges whose largest use is least, so that more tasks never are busier. ``hash``:
+    ranges of even number, where they may be: each parallelism is tried. *target*: utilisation that no task exceeds.
     """
 
     def __init__(self, operator: ScalableOperator, split: Split, target: float) -> None:

@@ -90,10 +90,7 @@ class PreparedScaling:
     def alarmed_at(self, alarming: float) -> PreparedScaling:
         """Return the same with another alarming threshold: ``--alarming auto``.
 
-        Raises
-        ------
-        FtplanError
-            If it is not between the others, or no score reaches it.
+        Raises FtplanError if it is not between the others, or no score reaches it.
         """
         thresholds = self.thresholds._replace(alarming=alarming)
         check_thresholds(thresholds, self.reachable)
@@ -116,11 +113,8 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
     With ``--alarming auto`` the alarming threshold is a guess, or the one between the others: who knows a better one
     says so by :meth:`PreparedScaling.alarmed_at`. Cost O(windows x tasks) in arrays.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit another, a plan names what is not there, or scores never reach a
-        threshold.
+    Raises FtplanError if an input is missing or does not fit another, a plan names what is not there, or scores never
+    reach a threshold.
     """
     situation = _situation(problem, options)
     place = room(situation.topology, situation.cluster)

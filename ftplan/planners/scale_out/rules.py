@@ -66,12 +66,8 @@ def broken(
 ) -> list[Breach]:
     """Return every rule that new tasks break, a breach for each operator or node of it.
 
-    Parameters
-    ----------
-    splits
-        How operators are split, by number; None where nobody says so, then nothing is said of it.
-
-    Cost O(key groups + tasks + nodes).
+    *splits*: how operators are split, by number; None where nobody says so, then nothing is said of it. Cost O(key
+    groups + tasks + nodes).
     """
     return [
         *_ranges(problem, scaling),

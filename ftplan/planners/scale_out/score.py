@@ -18,10 +18,7 @@ from ftplan.planners.scenarios import with_scenario_fails
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """Return the metrics of a scale-out. Nodes that fail take their new tasks with them; nothing else depends on them.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan names what the problem does not have.
+    Raises FtplanError if an input is missing, or the plan names what the problem does not have.
     """
     prepared = question_of(plan, problem)
     question = prepared.problem

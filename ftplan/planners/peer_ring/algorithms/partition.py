@@ -58,19 +58,10 @@ def partition(
     A position is never cut and each node has at least one, so that there have to be as many positions as nodes. Within
     the least, ends of arcs are as near to fair shares as can be.
 
-    Parameters
-    ----------
-    at_least
-        A value that no cuts are below: the search ends there.
-    below
-        Only cuts with less are of use.
-    starts
-        Where the arc of the first node of *order* may begin, by number of the position; None for anywhere.
-    budget
-        Looked at between some starts: the best so far is returned where it ends.
+    *at_least*: a value that no cuts are below: the search ends there. *below*: only cuts with less are of use.
+    *starts*: where the arc of the first node of *order* may begin, by number of the position; None for anywhere.
+    *budget*: looked at between some starts: the best so far is returned where it ends.
 
-    Notes
-    -----
     Guarantee: none have less, but for the last digits (NOISE). All first arcs are tried: with equal cpu only those that
     begin within one arc; with positions that are too heavy for some node every end that an arc may have, unless
     there are very many (:data:`~ftplan.planners.peer_ring.algorithms.partition_kernel.MOST_ENDS`). Cost O(M n log

@@ -41,10 +41,7 @@ class RingInPlace(NamedTuple):
 def ring_in_place(given: Any, nodes: Sequence[str], position: FloatArray) -> RingInPlace:
     """Read the option ``current``: a plan of a peer ring; of one that answers a failure, the ring before it.
 
-    Raises
-    ------
-    FtplanError
-        If it is of another kind, holds no answer, or names a node that is not there.
+    Raises FtplanError if it is of another kind, holds no answer, or names a node that is not there.
     """
     body, name, file, _ = main_body(given, "current", PEER_RING)
     entries = table_of(body, name, PEER_RING)
@@ -63,19 +60,10 @@ def ring_of_entries(
 
     Where all entries state their backups and one of these has no token, the last backup of each is a tiered copy.
 
-    Parameters
-    ----------
-    nodes
-        Ids of all nodes, by number.
-    place
-        What messages call the list of entries.
-    gone
-        What a message adds about a node that is not there, with its id for ``{0}``.
+    *nodes*: ids of all nodes, by number. *place*: what messages call the list of entries. *gone*: what a message adds
+    about a node that is not there, with its id for ``{0}``.
 
-    Raises
-    ------
-    FtplanError
-        If there is no entry, a node is not there, or two tokens are one.
+    Raises FtplanError if there is no entry, a node is not there, or two tokens are one.
     """
     if not entries:
         raise FtplanError(f"{place}: no node has a token")
@@ -122,10 +110,8 @@ class Members(NamedTuple):
 def requested_members(options: PeerRingOptions, cluster: Cluster, current: Ring | None) -> Members:
     """Return who is on the ring: those that can be, or of a ring in place its nodes, with --add and without --remove.
 
-    Raises
-    ------
-    FtplanError
-        If nodes are named that are not there, cannot be on a ring, or are where they are asked to be already.
+    Raises FtplanError if nodes are named that are not there, cannot be on a ring, or are where they are asked to be
+    already.
     """
     added = named_nodes(options.add, cluster, "add", "; a node that joins has to be in the cluster file: add it there")
     removed, tier = (named_nodes(texts, cluster, name) for texts, name in _leaving(options))
@@ -184,10 +170,7 @@ def _no_two(cluster: Cluster, one: tuple[str, BoolArray], other: tuple[str, Bool
 def check_options(options: PeerRingOptions) -> None:
     """Refuse options that contradict each other, or ask for nothing without a ring in place.
 
-    Raises
-    ------
-    FtplanError
-        With what is missing.
+    Raises FtplanError with what is missing.
     """
     if options.rebalance and (options.add or options.remove):
         other = "add" if options.add else "remove"
@@ -203,10 +186,7 @@ def check_options(options: PeerRingOptions) -> None:
 def check_replication(options: PeerRingOptions, nodes: Members) -> None:
     """Refuse more copies than there are nodes for.
 
-    Raises
-    ------
-    FtplanError
-        With the most that there can be.
+    Raises FtplanError with the most that there can be.
     """
     count, tiered = int(nodes.members.sum()), bool(nodes.tier.any())
     if tiered and options.replication < 1:
@@ -222,10 +202,7 @@ def check_replication(options: PeerRingOptions, nodes: Members) -> None:
 def check_order(options: PeerRingOptions, here: RingInPlace | None) -> None:
     """Refuse to let neighbours share load where nodes have several tokens, and so no one neighbour.
 
-    Raises
-    ------
-    FtplanError
-        With what would move load there.
+    Raises FtplanError with what would move load there.
     """
     if options.rebalance and here is not None and not here.ring.simple:
         text = "--rebalance moves load between neighbours, and nodes of the ring in place have several tokens"
@@ -235,10 +212,7 @@ def check_order(options: PeerRingOptions, here: RingInPlace | None) -> None:
 def check_kept(options: PeerRingOptions, here: RingInPlace | None, keep: bool) -> None:
     """Refuse another number of copies than those of a ring that stays, since only a failure is asked for.
 
-    Raises
-    ------
-    FtplanError
-        With the number that it keeps.
+    Raises FtplanError with the number that it keeps.
     """
     kept = None if here is None else here.replication
     if keep and kept is not None and kept != options.replication:

@@ -178,21 +178,11 @@ def runs_lost(
 ) -> FloatArray:
     """Return the probability that *copies* neighbours are down of which the first owns something, (B,).
 
-    Parameters
-    ----------
-    down
-        (n,) failure probabilities around the circle, independent; n is at least *copies*.
-    zone
-        (n,) zone of each node, -1 for those that fail alone.
-    failed
-        (Z, B) zones that have failed, with all their nodes.
-    keeps
-        (n,) whether a node's arc has key groups.
-    last
-        (n,) which node of the tier holds the last copy of an arc, and (V, B) which of these are down; None without.
+    *down*: (n,) failure probabilities around the circle, independent; n is at least *copies*. *zone*: (n,) zone of each
+    node, -1 for those that fail alone. *failed*: (Z, B) zones that have failed, with all their nodes. *keeps*: (n,)
+    whether a node's arc has key groups. *last*: (n,) which node of the tier holds the last copy of an arc, and (V, B)
+    which of these are down; None without.
 
-    Notes
-    -----
     The state before a node is how many nodes just before it are down, up to r. The circle is closed by beginning in
     each state and counting what ends in the same: for any failures the state at the end does not depend on the one at
     the beginning once a node is up, so that one beginning fits, and only r does if all are down. What has been lost is

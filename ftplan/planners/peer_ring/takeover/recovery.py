@@ -199,18 +199,9 @@ def recovery(
 ) -> TakeoverTimes:
     """Return what a take-over after a failure takes ([Kumbhare2015], VII).
 
-    Parameters
-    ----------
-    rate
-        Of the arcs that are taken over.
-    own_rate
-        Of the arcs that the node has already.
-    replay_rate
-        What the node can process.
-    age_s
-        Age of the last checkpoint at the failure, from 0 to the interval; None for its mean.
-    transfer_s
-        For state to travel to a node that holds no copy of it.
+    *rate*: of the arcs that are taken over. *own_rate*: of the arcs that the node has already. *replay_rate*: what the
+    node can process. *age_s*: age of the last checkpoint at the failure, from 0 to the interval; None for its mean.
+    *transfer_s*: for state to travel to a node that holds no copy of it.
     """
     age = np.asarray(setting.age_s if age_s is None else age_s, dtype=np.float64)
     detection = np.full(age.shape, setting.detection_s)

@@ -44,10 +44,7 @@ def assign_tasks(worth: FloatArray, slots: IntArray | Sequence[int]) -> tuple[in
 
     *slots* (N,) is how many tasks each node may get, together at least P.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer slots than tasks.
+    Raises ValueError if there are fewer slots than tasks.
     """
     tasks = worth.shape[0]
     columns = np.repeat(np.arange(worth.shape[1]), np.minimum(slots, tasks))

@@ -196,16 +196,9 @@ def histories(
 ) -> tuple[OperatorHistory, ...]:
     """Return the history of each operator, by position in the topology. Cost O(W T).
 
-    Parameters
-    ----------
-    demand
-        (operators, W) in records/s.
-    window
-        The windows that true rates follow from; those of a task that did not work in them follow from all.
-    task_capacity
-        Records/s that a task takes, in place of true rates.
-    task_memory
-        (T,) bytes that each task may hold, infinite or NaN where unknown.
+    *demand*: (operators, W) in records/s. *window*: the windows that true rates follow from; those of a task that did
+    not work in them follow from all. *task_capacity*: records/s that a task takes, in place of true rates.
+    *task_memory*: (T,) bytes that each task may hold, infinite or NaN where unknown.
     """
     operators = graph.topology.operators
     stated = np.full(graph.tasks, np.nan)
@@ -252,12 +245,7 @@ def busy_seconds(measured: MeasuredTasks, cpu: FloatArray, record_time_s: FloatA
 
     In this order: ``busy_ms``; ``cpu_ms`` over the task's cores; records times the time per record over the cores.
 
-    Parameters
-    ----------
-    cpu
-        Cores that each task reserves, (T,).
-    record_time_s
-        Cpu seconds per record, (T,), NaN where unknown.
+    *cpu*: cores that each task reserves, (T,). *record_time_s*: cpu seconds per record, (T,), NaN where unknown.
     """
     cores = np.where(cpu > 0.0, cpu, np.nan)
     by_cpu = measured.cpu_ms / (MS_PER_CORE_SECOND * cores)

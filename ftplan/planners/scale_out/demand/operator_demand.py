@@ -161,10 +161,7 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
     receiver, where it has no other operator before it; what the topology states. An operator without statistics
     processes what goes to it.
 
-    Parameters
-    ----------
-    window
-        The windows that count.
+    *window*: the windows that count.
     """
     processed, wrote, came = _totals(graph, measured, window)
     substreams, stated = _substreams(graph, stats, window), _stated(graph)
@@ -214,14 +211,9 @@ def _sent(wrote: float, came: Mapping[int, float], stated: Mapping[int, float], 
     much. Where that is not known of all of them, every edge carries the whole output, or what the topology states of
     its substreams.
 
-    Parameters
-    ----------
-    wrote
-        Records that the operator wrote.
-    came, stated
-        By receiver: records that came to it, of those where that is known, and what the topology says of each record.
-    parted
-        Whether the topology states substreams of any edge.
+    *wrote*: records that the operator wrote. *came*, *stated*: by receiver: records that came to it, of those where
+    that is known, and what the topology says of each record. *parted*: whether the topology states substreams of any
+    edge.
     """
     if len(stated) > 1:
         total = sum(came.values())
@@ -286,10 +278,7 @@ def steady(demand: FloatArray, window_s: float) -> FloatArray:
 def demand_statistic(demand: FloatArray, statistic: str, window: slice) -> FloatArray:
     """Return the demand of some windows that operators are sized for, (O,), NaN where unknown.
 
-    Parameters
-    ----------
-    statistic
-        ``peak``, ``mean``, or ``pN`` for a percentile, between two windows in proportion.
+    *statistic*: ``peak``, ``mean``, or ``pN`` for a percentile, between two windows in proportion.
     """
     some = demand[:, window]
     if statistic == "mean":

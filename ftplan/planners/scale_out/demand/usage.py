@@ -111,10 +111,7 @@ class OperatorUsage:
 def operator_usage(situation: Situation, options: ScaleOutOptions, task_memory: FloatArray) -> OperatorUsage:
     """Return what statistics say of each operator; *task_memory* (T,) are the bytes that each task may hold.
 
-    Raises
-    ------
-    FtplanError
-        If the statistics do not fit the topology, or are too short for the forecast.
+    Raises FtplanError if the statistics do not fit the topology, or are too short for the forecast.
     """
     stats = situation.required_stats
     graph, groups, measured = _read(situation.topology, stats)
@@ -155,10 +152,7 @@ def scalable_operators(
 ) -> tuple[ScalableOperator, ...]:
     """Return the operators of a scaling problem, in the order of the topology.
 
-    Parameters
-    ----------
-    scored
-        Score of each operator in the last window, and its state by then.
+    *scored*: score of each operator in the last window, and its state by then.
     """
     topology, copies = usage.graph.topology, situation.copies
     state_bytes = situation.state.by_group
@@ -204,10 +198,7 @@ def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, meth
 
     Operators whose demand is the same but for a factor, as all after one source, have one forecast times theirs.
 
-    Raises
-    ------
-    FtplanError
-        If the statistics are too short for the method, or the horizon has too many windows.
+    Raises FtplanError if the statistics are too short for the method, or the horizon has too many windows.
     """
     horizon = math.ceil(horizon_s / window_s - 1e-9)
     if method != "none" and horizon > MOST_AHEAD:

@@ -88,10 +88,7 @@ def members_in_place(problem: RingProblem) -> IntArray:
 def candidate_orders(change: RingChange, best: LeastLoad, budget: Budget) -> Iterator[IntArray]:
     """Yield orders of the members, those that keep the circle in place first.
 
-    Parameters
-    ----------
-    best
-        What is best without a look at the ring in place.
+    *best*: what is best without a look at the ring in place.
     """
     problem, zone = change.problem, change.problem.zone
     stays = members_in_place(problem)

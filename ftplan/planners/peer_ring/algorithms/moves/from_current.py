@@ -92,10 +92,7 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
     those that keep the circle of the nodes that stay, those that join put where the fewest bytes travel, and the order
     of least load; the bound is then one of any order. With ``rebalance`` the order is given.
 
-    Parameters
-    ----------
-    best
-        What is best without a look at the ring in place.
+    *best*: what is best without a look at the ring in place.
     """
     change = RingChange(problem, capped=bool(problem.removed.any()))
     nodes, every = len(problem.member), 1 if problem.rebalance else count_orders(change)

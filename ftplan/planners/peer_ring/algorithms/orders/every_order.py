@@ -198,12 +198,8 @@ class EveryOrder:
     The farthest place alone would let an arc be empty where a position is too heavy for its node, so that the answer
     is then a bound only. *exactly* keeps every place that can be reached instead: M times the work.
 
-    Parameters
-    ----------
-    width
-        Neighbours that hold an arc together; 1 where zones do not matter.
-    most
-        Windows that may have a zone twice.
+    *width*: neighbours that hold an arc together; 1 where zones do not matter. *most*: windows that may have a zone
+    twice.
     """
 
     def __init__(

@@ -39,10 +39,7 @@ def try_orders(problem: RingProblem, zoned: ZoneOrder, log: Incumbents[Arrangeme
     order; once more with every place that arcs can reach where positions are too heavy for small nodes. Else it does
     so without zones, for a bound.
 
-    Parameters
-    ----------
-    log
-        Of the largest load over the fair share, with a bound of any order.
+    *log*: of the largest load over the fair share, with a bound of any order.
     """
     search = _ArrangementSearch(problem, zoned, log)
     search.try_order(zoned.order, budget)

@@ -64,17 +64,8 @@ class CrowdedOrder(NamedTuple):
 def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed: int, budget: Budget) -> CrowdedOrder:
     """Return an order with the fewest windows that have a zone twice, by CP-SAT.
 
-    Parameters
-    ----------
-    sizes
-        (Z,) nodes of each zone.
-    start
-        (n,) an order to begin with.
-    bound
-        No order has fewer such windows.
+    *sizes*: (Z,) nodes of each zone. *start*: (n,) an order to begin with. *bound*: no order has fewer such windows.
 
-    Notes
-    -----
     Guarantee: optimal where ``bound`` equals what the order has. Cost exponential.
     """
     if crowded(start, width)[0] <= bound or budget.over():

@@ -257,10 +257,7 @@ def best_policies(
     the fewest late windows. All of the grids are tried: thresholds alone without ``foretell``, no plans where these
     take more than ``most_states`` states, and as many of them as there is time for.
 
-    Raises
-    ------
-    OutOfTime
-        If the clock runs out before all thresholds are tried.
+    Raises OutOfTime if the clock runs out before all thresholds are tried.
     """
     replay = PolicyReplay(trace, limits, foretell)
     best: dict[str, ReplayedPolicy] = {}

@@ -41,12 +41,8 @@ class Recursion(NamedTuple):
     def swept(self, first: int, last: int, tail: FloatArray, choices: Any) -> FloatArray:
         """Return the least values of states before the windows from ``first`` on, (S, K + 1, N + 1, P).
 
-        Parameters
-        ----------
-        tail
-            (S, K + 1, N + 1, P) the same of the windows from ``last`` on.
-        choices
-            (last - first, K + 1, N + 1, P) is filled with the tasks that are best in each state; not where it is empty.
+        *tail*: (S, K + 1, N + 1, P) the same of the windows from ``last`` on. *choices*: (last - first, K + 1, N + 1,
+        P) is filled with the tasks that are best in each state; not where it is empty.
         """
         trace = self.trace
         steps = STEPS * float(np.prod(self.shape)) * len(trace.demand)
