@@ -100,7 +100,7 @@ TRIALS: tuple[Trial, ...] = (
     Trial("Sail", "compute-stats", "ftplan.spark_stats.trials:sail", ("pyspark", "pysail"), "sail", True),
     Trial("pages", "report", "ftplan.reports.trials:page", ("jinja2",), "report"),
     Trial("pictures", "report, --plot FILE.png", "ftplan.reports.trials:picture", ("matplotlib",), "report"),
-    Trial("smoothing", "scale-out --forecast", "ftplan.planners.scale_out.forecasting.smoothing:smoothing",
+    Trial("smoothing", "scale-out --forecast", "ftplan.planners.scale_out.forecasting.methods:smoothing",
     ("statsmodels",), "forecast"),
 )  # fmt: skip
 
