@@ -49,6 +49,7 @@ def _scaled(value: Any, power: int) -> Any:
 ENGINES = {row.name for row in replication_accuracy.ROWS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in ROWS if row.name not in ENGINES], ids=lambda row: row.name)
 def test_a_row_runs_and_can_fail(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = []

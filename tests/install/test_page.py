@@ -15,7 +15,7 @@ from ftplan import __version__
 from tests.docs.blocks import blocks, pages, steps
 from tests.install.places import OWN, ROOT, Installed, install, interpreter, uv
 
-pytestmark = pytest.mark.install
+pytestmark = pytest.mark.slow
 
 LINES = sorted(
     {

@@ -13,7 +13,7 @@ import pytest
 from ftplan import __version__
 from tests.install.places import OWN, PYTHONS, ROOT, Installed, interpreter, uv
 
-pytestmark = pytest.mark.install
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("version", PYTHONS)

@@ -33,6 +33,7 @@ def outputs(notebook: nbformat.NotebookNode) -> list[str]:
     return ["".join(out["data"]["text/plain"] for out in cell.outputs if "data" in out) for cell in cells]
 
 
+@pytest.mark.slow
 def test_the_notebook_shows_what_it_was_saved_with(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     saved = nbformat.read(FOLDER / "spare_nodes.ipynb", as_version=4)
