@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import ftplan
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 
-from reproduce import command, replication_accuracy, report, ring_checkpoints  # noqa: E402
-from reproduce.row import FAILS, HOLDS, PARTLY, Check, Claim, Row, Table  # noqa: E402
-from reproduce.rows import ROWS  # noqa: E402
+from reproduce import command, replication_accuracy, report, ring_checkpoints
+from reproduce.row import FAILS, HOLDS, PARTLY, Check, Claim, Row, Table
+from reproduce.rows import ROWS
 
 
 def altered(table: Table) -> Iterator[Table]:

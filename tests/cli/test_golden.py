@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
 from tests.cli.documents import check_output, check_written, texts
+from tests.cli.in_process import Run
+from tests.places import ROOT
 
-GOLDEN = Path(__file__).resolve().parent / "golden"
+GOLDEN = ROOT / "tests" / "cli" / "golden"
 TRANSCRIPTS = sorted(str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*.t"))
 #: Transcripts that also run as processes: an answer, JSON, a table, "no", and a mistake.
 AS_PROCESSES = (

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import click
-import pytest
 
 from ftplan.cli.main import COMMANDS, cli
 from ftplan.cli.simulate import SUBCOMMANDS
+from tests.places import ROOT
 
 HEAVY = (
     *("pyspark", "pysail", "ortools", "pandas", "networkx", "numpy", "pyarrow", "pydantic", "yaml", "rich", "numba"),
@@ -54,7 +54,7 @@ def test_import_ftplan_is_light() -> None:
 
 #: What no command needs for an answer on a small job without statistics.
 NOT_NEEDED = ("pandas", "pyarrow", "networkx", "scipy", "pyspark", "numba", "rich", "simpy")
-STORM = Path(__file__).parents[2] / "examples" / "storm-recovery"
+STORM = ROOT / "examples" / "storm-recovery"
 
 
 def _loaded_by(args: list[str], folder: Path) -> list[str]:

@@ -13,12 +13,12 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.cli.conftest import environment
-from tests.cli.in_process import run_here
-from tests.docs.blocks import ROOT, Block, Step, agrees, prints, steps
+from tests.cli.in_process import environment, run_here
+from tests.docs.blocks import Block, Step, agrees, prints, steps
 from tests.docs.elsewhere import runs_elsewhere
 from tests.docs.places import Places
 from tests.logs import thin
+from tests.places import ROOT
 
 #: Engines start in processes of their own; in those of the tests their sessions would stay.
 OWN_PROCESS = ("compute-stats", "tentative-output", "--master", "what-if")
@@ -88,7 +88,7 @@ class Reader:
             with self.places.clock():
                 done = run_here(shlex.split(command)[1:], cwd=self.here, env=env)
             return subprocess.CompletedProcess(command, done.returncode, done.stderr + done.stdout)
-        env["PATH"] = f"{Path(__file__).parent / 'bin'}{os.pathsep}{env['PATH']}"
+        env["PATH"] = f"{ROOT / 'tests' / 'docs' / 'bin'}{os.pathsep}{env['PATH']}"
         env["PYTHON_OF_TESTS"], env["PYTHONPATH"] = sys.executable, str(ROOT)
         return subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],

@@ -16,10 +16,11 @@ import pytest
 import yaml
 
 from ftplan.cli.main import cli
-from tests.docs.blocks import LANGUAGES, ROOT, agrees, blocks, pages, steps
+from tests.docs.blocks import LANGUAGES, agrees, blocks, pages, steps
 from tests.docs.elsewhere import ELSEWHERE, runs_elsewhere
 from tests.docs.places import Places
 from tests.docs.reader import Reader, copied, thinned
+from tests.places import ROOT
 
 PAGES = [page for page in pages() if "```" in page.read_text("utf-8")]
 #: Pages whose commands need all of the log of the flights.

@@ -17,8 +17,8 @@ from urllib.parse import unquote, urldefrag
 import pytest
 
 from docs.generate.public_names import missing, public
-from tests.docs.blocks import ROOT
 from tests.effort import some
+from tests.places import ROOT
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTHS = (390, 1440)

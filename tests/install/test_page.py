@@ -13,7 +13,8 @@ import pytest
 
 from ftplan import __version__
 from tests.docs.blocks import blocks, pages, steps
-from tests.install.places import OWN, ROOT, Installed, install, interpreter, uv
+from tests.install.places import OWN, Installed, install, interpreter, uv
+from tests.places import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,8 @@ from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.pipeline import compute
 from ftplan.spark_stats.session import Session, open_session
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 HOUSTON = ROOT / "examples" / "flights" / "hflights.csv.gz"
 WIKITICKER = ROOT / "examples" / "wikiticker" / "wikiticker-2015-09-12-sampled.json.gz"
 

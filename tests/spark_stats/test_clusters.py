@@ -14,8 +14,9 @@ import pytest
 
 from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from tests.logs import thin
+from tests.places import ROOT
 from tests.spark_stats.cluster import daemon, free_port, spark_home, standalone, wait_for
-from tests.spark_stats.conftest import HOUSTON, ROOT
+from tests.spark_stats.conftest import HOUSTON
 from tests.what_if.on_engines import rows, write_sweep
 
 SUBMITTED = ROOT / "examples" / "spark-submit" / "ftplan_job.py"

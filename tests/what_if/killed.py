@@ -10,10 +10,9 @@ from pathlib import Path
 
 from ftplan.what_if.result import WhatIfResult
 from ftplan.what_if.runner import Execution, answer_cases
-from tests.cli.conftest import environment
+from tests.cli.in_process import environment
+from tests.places import ROOT
 from tests.what_if.executed import Arithmetic
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: The command line over a pickled sweep in the place of a what-if file.
 CHILD = """
