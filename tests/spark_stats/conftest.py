@@ -1,4 +1,4 @@
-"""One session for each engine, shared by all tests here: pytest runs all tests of the one before those of the other."""
+"""One session for each engine, shared by all tests here. Sail answers in ``make test``, Spark in ``make test-slow``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOUSTON = ROOT / "examples" / "flights" / "hflights.csv.gz"
 WIKITICKER = ROOT / "examples" / "wikiticker" / "wikiticker-2015-09-12-sampled.json.gz"
 
 
-@pytest.fixture(scope="package", params=["sail", "spark"])
+@pytest.fixture(scope="package", params=["sail", pytest.param("spark", marks=pytest.mark.slow)])
 def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     if request.param == "spark" and (java_version() or 0) < LEAST_JAVA:
         pytest.skip("no Java")
