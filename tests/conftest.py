@@ -36,9 +36,9 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 #: Files whose tests start engines, one after the other: a cluster takes all cores.
-STARTING = ("spark_stats/test_session.py", "sweeps/test_runner_on_engines.py")
-#: A file whose tests share nothing: they would take one process for minutes.
-SINGLY = "tests/docs/test_pages.py::"
+STARTING = ("spark_stats/test_clusters.py", "what_if/test_runner_on_engines.py")
+#: Files whose tests share little: they would take one process for minutes.
+SINGLY = ("tests/docs/test_pages.py", "tests/test_reproduce.py")
 
 
 class ByEngine(LoadScopeScheduling):
@@ -51,7 +51,9 @@ class ByEngine(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid if SINGLY in nodeid else nodeid.partition("::")[0]
+        file = nodeid.partition("::")[0]
+        if file in SINGLY:
+            return nodeid
         if file.endswith(STARTING):
             return "engines"
         if file.startswith("tests/install/"):

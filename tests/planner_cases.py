@@ -51,8 +51,17 @@ class Questions:
 
 
 def inputs(documents: Documents, seed: int | None = None) -> ftplan.Problem:
-    """Load documents, their lists in another order for each *seed*."""
-    return ftplan.load(**(documents if seed is None else shuffled(documents, random.Random(seed))))
+    """Load documents, their lists in another order for each *seed*; as they are, those of a question once."""
+    if seed is not None:
+        return ftplan.load(**shuffled(documents, random.Random(seed)))
+    _, problem = _LOADED.get(id(documents), (None, None))
+    if problem is None:
+        _, problem = _LOADED[id(documents)] = (documents, ftplan.load(**documents))
+    return problem
+
+
+#: Problems by the identity of their documents, which are kept so that no others get it.
+_LOADED: dict[int, tuple[Documents, ftplan.Problem]] = {}
 
 
 def shuffled(documents: Documents, order: random.Random) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from nbclient import NotebookClient
 from tests.cli.in_process import environment
 from tests.places import ROOT
 
+pytestmark = pytest.mark.slow
+
 FOLDER = ROOT / "examples" / "what_if"
 
 
@@ -32,7 +34,6 @@ def outputs(notebook: nbformat.NotebookNode) -> list[str]:
     return ["".join(out["data"]["text/plain"] for out in cell.outputs if "data" in out) for cell in cells]
 
 
-@pytest.mark.slow
 def test_the_notebook_shows_what_it_was_saved_with(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     saved = nbformat.read(FOLDER / "spare_nodes.ipynb", as_version=4)
