@@ -10,11 +10,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from ablation import Answer, Case, Part
 from allocation_at_scale import problem_of
 from exact_allocation import houston
 from exact_allocation import problem_of as flights_of
 
-from ablation import Answer, Case, Part
 from ftplan.generators.loads import daily_loads
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
@@ -156,10 +156,6 @@ def _no_changes(*_: object) -> object:
     return RatedChanges(none, none, np.zeros((0, 0)), np.zeros((0, 0)))
 
 
-def _as_it_was(_problem: object, _limits: object, *rest: object) -> object:
-    return rest[1]
-
-
 def _whole_ascent(problem: object, limits: object, target: float, budget: object, start: object = None) -> object:
     from ftplan.planners.allocate_checkpoints.algorithms.ascent_at_scale import CANDIDATE_NODES
     from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import scan
@@ -194,13 +190,22 @@ PARTS = (
     Part("ejection chains", {f"{HERE}.exact:improve_by_ejection_chains": _nothing}),
     Part("rounding of the relaxation", {f"{HERE}.exact:rounded": lambda p, limits, scan, *rest: scan.copies}),
     Part("price-guided plans at scale", {f"{HERE}.exact:MANY_PAIRS": 10**12}),
-    Part("steps over candidates", {f"{place}:ascend_at_scale": _whole_ascent for place in (f"{HERE}.exact", f"{HERE}.proven_bound")}),  # fmt: skip
+    Part(
+        "steps over candidates",
+        {f"{place}:ascend_at_scale": _whole_ascent for place in (f"{HERE}.exact", f"{HERE}.proven_bound")},
+    ),
     Part("prices from a sample", {f"{HERE}.ascent_at_scale:sampled_prices": _zero_prices}),
     Part("ties with the incumbent", {f"{HERE}.exact:with_incumbent": lambda scan, *rest: scan}),
     Part("prices of the linear relaxation", {f"{HERE}.proven_bound:relaxed_prices": _nothing}),
     Part("reduced costs", {f"{HERE}.reduced_cost_fixing:open_columns": _all_columns}),
-    Part("large neighbourhoods", {f"{HERE}.reduced_cost_fixing:large_neighbourhood_search": lambda p, li, c, best, *rest: best}),  # fmt: skip
-    Part("branch and cut on all columns", {f"{HERE}.reduced_cost_fixing:branch_and_cut": lambda p, li, c, best, *rest: (best, -np.inf)}),  # fmt: skip
+    Part(
+        "large neighbourhoods",
+        {f"{HERE}.reduced_cost_fixing:exchange_copies": _nothing},
+    ),
+    Part(
+        "branch and cut on all columns",
+        {f"{HERE}.reduced_cost_fixing:branch_and_cut": lambda p, li, c, best, *rest: (best, -np.inf)},
+    ),
     Part("flow of counts", {f"{HERE}.exact:_by_flow": _nothing}),
     Part("local search", {f"{HERE}.exact:improve": _nothing, f"{HERE}.correlated:improve": _nothing}),
     Part("Algorithm 3 as a start", {f"{HERE}.exact:repaired_greedy": _nothing}),
@@ -209,7 +214,10 @@ PARTS = (
     Part("fewest moves by branch and cut", {f"{SEARCH}.restoration:_fewest": _unproven}),
     Part("fresh plan led back to restore", {f"{SEARCH}.restoration:_returned": lambda current, limits, copies: copies}),
     Part("repair to restore", {f"{SEARCH}.restoration:repair": lambda *_: False}),
-    Part("fresh plan led back to improve", {f"{HERE}.maintenance:_from_fresh": lambda task, fresh, best, budget: (best, ())}),  # fmt: skip
+    Part(
+        "fresh plan led back to improve",
+        {f"{HERE}.maintenance:_from_fresh": lambda task, fresh, best, budget: (best, ())},
+    ),
     Part("pairs: push", {f"{SEARCH}.best_first:push": _nothing}),
     Part("pairs: pull", {f"{SEARCH}.best_first:pull": _nothing}),
     Part("pairs: exchange", {f"{SEARCH}.best_first:exchange": _nothing}),

@@ -13,6 +13,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from ablation import Answer, Case, Part
 from replication_instances import FIGURE_14, figure_14, query_2, worst_case
 from replication_joint import production
 from replication_storm import topology_of
@@ -20,7 +21,6 @@ from replication_structured import problem_of as structured
 from replication_then_recover import inputs
 
 import ftplan
-from ablation import Answer, Case, Part
 from ftplan.generators.experiments import in_tree, mixture
 from ftplan.planners.registry import row
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
@@ -71,8 +71,13 @@ def aligned(share: str, algorithm: str) -> Case:
         {"id": "join", "parallelism": 6, "inputs": "correlated"},
         {"id": "sink", "parallelism": 3},
     ]
-    ways = (("source", "left", "merge"), ("source", "right", "merge"), ("left", "join", "one-to-one"),
-            ("right", "join", "full"), ("join", "sink", "merge"))  # fmt: skip
+    ways = (
+        ("source", "left", "merge"),
+        ("source", "right", "merge"),
+        ("left", "join", "one-to-one"),
+        ("right", "join", "full"),
+        ("join", "sink", "merge"),
+    )
     edges = [{"from": a, "to": b, "partitioning": how} for a, b, how in ways]
     job = {"format": "ftplan/topology", "format_version": "1.0", "operators": operators, "edges": edges}
     return plan(ftplan.load(topology=job), algorithm, budget=share, metric="key-aligned-fidelity")
@@ -103,7 +108,9 @@ def cases() -> dict[str, Case]:
         "lanes, joins, exact": lanes(1, (60, 140), 0.5, 0.3, "exact"),
         "lanes, joins, aware": lanes(1, (60, 140), 0.5, 0.3, "structure-aware"),
         "lanes of 500, aware": lanes(2, (300, 700), 0.0, 0.1, "structure-aware"),
-        "mixture of 5,000, aware": lambda seconds: chosen(worst_case(mixture(5_000), 500.0), "structure-aware", seconds),  # fmt: skip
+        "mixture of 5,000, aware": lambda seconds: chosen(
+            worst_case(mixture(5_000), 500.0), "structure-aware", seconds
+        ),
         "key-aligned, exact": aligned("40%", "exact"),
         "key-aligned, aware": aligned("40%", "structure-aware"),
         "example racks, exact": plan(example, "exact", budget=20),
@@ -112,20 +119,22 @@ def cases() -> dict[str, Case]:
         "example with room, changes, exact": plan(room, "exact", budget=20, current=current, max_changes=10),
         "example with room, changes, aware": plan(room, "structure-aware", budget=20, current=current, max_changes=10),
         "then recover, 20": plan(room, "structure-aware", budget=10, then_recover=True, iterations=8, time_limit_s=60),
-        "then recover, no room": plan(example, "structure-aware", budget=6, then_recover=True, iterations=8, time_limit_s=60),  # fmt: skip
+        "then recover, no room": plan(
+            example, "structure-aware", budget=6, then_recover=True, iterations=8, time_limit_s=60
+        ),
     }
     if STORM is not None:
         made |= {f"production {n}, exact": storm(n, "exact", 0.25) for n in (3, 11, 19)}
-        made |= {f"production {n} racks, {a}": storm(n, a, 0.25, "racks") for n in (3, 11) for a in ("exact", "structure-aware")}  # fmt: skip
+        made |= {
+            f"production {n} racks, {a}": storm(n, a, 0.25, "racks")
+            for n in (3, 11)
+            for a in ("exact", "structure-aware")
+        }
     return made
 
 
 def _nothing(*_: object, **__: object) -> None:
     return None
-
-
-def _all_tasks(graph: object) -> object:
-    return np.ones(graph.tasks, dtype=np.bool_)
 
 
 def _alone(_circuit: object, tasks: int) -> object:
@@ -142,14 +151,11 @@ def _as_it_was(_growth: object, room: object, *_: object) -> object:
 
 PARTS = (
     Part("branch and bound over shared operators", {f"{HERE}.exact:_branch": _nothing}),
-    Part("surrogates of two limits", {f"{HERE}.exact:_surrogates": _nothing}),
-    Part("a choice rounded from tables", {f"{HERE}.exact:MOST_COPIES": -1}),
     Part("relaxation before the program", {f"{HERE}.models.joint_program:JointProgram.relaxed": _nothing}),
     Part("one small program first", {f"{HERE}.exact:FEW_PAIRS": -1}),
     Part("heuristic before the program", {f"{HERE}.exact:_heuristic": _nothing}),
     Part("packings", {f"{HERE}.models.{m}:packings": _no_sets for m in ("candidate_nodes", "sites")}),
     Part("tasks of use together", {f"{HERE}.models.joint_program:used_together": _alone}),
-    Part("units of the topology", {f"{HERE}.search.growth:anchors": _all_tasks}),
     Part("starts with other trees", {f"{HERE}.search.growth:STARTS": 0}),
     Part("ruins", {f"{HERE}.search.climbing:improved": _as_it_was}),
     Part("all choices of small jobs", {f"{HERE}.search.climbing:enumerated": _nothing}),
@@ -158,7 +164,13 @@ PARTS = (
     Part("cheapest trees", {f"{HERE}.search.growth:MAX_ROUNDS": 1}),
     Part("room made by moving a replica", {f"{HERE}.replica_placement:CHAINS": 0}),
     Part("steps between budgets", {f"{HERE}.search.climbing:DEAR": 0.0}),
-    Part("local search of savings", {f"{HERE}.recovery_savings:SEARCH_LOOKS": 0, f"{HERE}.recovery_savings:_searched": lambda pool, problem, start, *_: start}),  # fmt: skip
+    Part(
+        "local search of savings",
+        {
+            f"{HERE}.recovery_savings:SEARCH_LOOKS": 0,
+            f"{HERE}.recovery_savings:_searched": lambda pool, problem, start, *_: start,
+        },
+    ),
     Part("filled by savings", {f"{HERE}.recovery_savings:_filled": lambda pool, problem, node, part: node}),
     Part("grown by savings", {f"{HERE}.recovery_savings:_grown": lambda pool, problem, node, part: node}),
     Part("levels below the budget", {f"{HERE}.recovery_savings:levels": lambda problem: [problem.budget]}),

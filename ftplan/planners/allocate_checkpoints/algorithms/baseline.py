@@ -60,5 +60,6 @@ def random_plan(answer: Allocation, options: AllocationOptions, budget: Budget) 
     """Return the result of a plan that nobody tried to make cheap, with a bound where the options ask for one."""
     p, bound = answer.problem, None
     if options.bound:
-        bound = p.bound_below(answer.value, proven_bound(p, answer.rules, answer.value, budget))
+        bound = proven_bound(p, answer.rules, answer.value, options.seed, budget)
+        bound = p.judged(answer.value, bound)[1]
     return Result("feasible", answer, answer.rules.names(), bound, warnings=p.warnings + budget.warnings())

@@ -51,5 +51,5 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     answer = allocation(problem, spread_idle(problem, limits, copies), in_force.rules)
     bound = None
     if options.bound or not (limits.names or limits.failover):
-        bound = proven_bound(problem, in_force.rules, answer.value, budget)
+        bound = proven_bound(problem, in_force.rules, answer.value, options.seed, budget)
     return outcome(in_force, answer, bound, budget)

@@ -46,15 +46,9 @@ def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) ->
     return spread if limits.satisfied_by(spread) else copies
 
 
-#: A gap, relative to what a random plan loses, that counts as closed: the rounding of sums of thousands of numbers.
-CLOSED_GAP = 1e-9
-
-
 def outcome(in_force: RulesInForce, answer: Allocation, bound: float | None, budget: Budget) -> Result[Allocation]:
     """Return the result with its status by the gap: ``optimal`` where a bound closes it, else ``feasible``."""
-    problem, closed = answer.problem, False
-    if bound is not None:
-        bound = problem.bound_below(answer.value, bound)
-        closed = problem.gap(answer.value, bound) <= CLOSED_GAP
+    problem = answer.problem
+    status, bound = problem.judged(answer.value, bound)
     warnings = problem.warnings + in_force.warnings + budget.warnings()
-    return Result("optimal" if closed else "feasible", answer, in_force.rules.names(), bound, warnings=warnings)
+    return Result(status, answer, in_force.rules.names(), bound, warnings=warnings)

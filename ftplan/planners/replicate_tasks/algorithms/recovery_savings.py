@@ -74,7 +74,7 @@ def recovery_savings(
     part = clock.part(BOUNDING)
     hosts = problem.hosts
     assert hosts is not None
-    bound = downtime_bound(problem, model.cases, hosts.cpu, part)
+    bound = downtime_bound(problem, model.cases, hosts.cpu, options.seed, part)
     clock.cut |= part.cut
     pool = _Pool(hosts, model)
     steps, slowest_s = levels(problem), 0.0
