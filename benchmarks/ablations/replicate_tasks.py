@@ -130,6 +130,7 @@ def cases() -> dict[str, Case]:
             for n in (3, 11)
             for a in ("exact", "structure-aware")
         }
+        made["production 3 all, exact"] = storm(3, "exact", 0.25, "all")
     return made
 
 
@@ -150,6 +151,8 @@ def _as_it_was(_growth: object, room: object, *_: object) -> object:
 
 
 PARTS = (
+    Part("surrogates of two limits", {f"{HERE}.exact:_surrogates": _nothing}),
+    Part("a choice rounded from tables", {f"{HERE}.exact:MOST_COPIES": -1}),
     Part("branch and bound over shared operators", {f"{HERE}.exact:_branch": _nothing}),
     Part("relaxation before the program", {f"{HERE}.models.joint_program:JointProgram.relaxed": _nothing}),
     Part("one small program first", {f"{HERE}.exact:FEW_PAIRS": -1}),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE
+from ftplan.model.plan import Status
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.fidelity_circuit.circuit import Circuit
@@ -15,11 +16,11 @@ from ftplan.planners.fidelity_circuit.reduction import Reduced
 from ftplan.planners.fidelity_circuit.tables import choices
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.replicate_tasks.algorithms.bounds import CostCircuit, quick_bound, raised, units
-from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Knapsack, knapsacks, room
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Knapsack, knapsacks
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites, nodes_on
-from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
-from ftplan.planners.replicate_tasks.algorithms.replica_placement import in_place
+from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions, met
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import in_place, keeps_limits
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound
 from ftplan.planners.replicate_tasks.algorithms.shortage import too_few_changes
 from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
@@ -31,6 +32,10 @@ TABLES = 0.5
 #: Part of the time for branch and bound before an integer program, where operators are large and where they are not
 #: and the choices are few; of what is left for the program; and the gap below which large operators need none.
 BRANCHING, TASTE, TASTE_ITERATIONS, FEW_BLOCKS, PROGRAM, CLOSE = 0.6, 0.1, 20, 1000, 0.8, 0.01
+#: Copies of shared parts up to which a table is read back.
+MOST_COPIES = 200
+#: Sums of two limits that are tried, and how often each is in them at most.
+SURROGATES, TIMES = 6, 20
 #: Part of what is left of the time for a heuristic, at most.
 HEURISTIC = 0.6
 #: Pairs of a task and a site up to which a program begins with all of them, and its part of what is left of the time.
@@ -68,7 +73,8 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     node = problem.without_useless(search.node)
     search.log.offer(node, problem.value_at(node), "useful replicas")
     answer = Replication.on(problem, node)
-    return Result(search.log.status, answer, ("budget",), search.log.proven_bound, warnings=budget.warnings())
+    status: Status = "optimal" if search.proven else "feasible"
+    return Result(status, answer, ("budget",), search.log.bound, warnings=budget.warnings())
 
 
 def curve(problem: ReplicationProblem, limits: list[float], budget: Budget) -> list[tuple[float, float]] | None:
@@ -117,7 +123,7 @@ class _ReplicaSearch:
 
     def offer(self, node: IntArray | None, by: str) -> None:
         """Take a solution where it keeps all limits and is better."""
-        if node is not None and _keeps_limits(self.problem, node):
+        if node is not None and keeps_limits(self.problem, node):
             self.log.offer(node, self.problem.value_at(node), by)
 
     def prove(self, bound: float, by: str) -> None:
@@ -133,26 +139,7 @@ class _ReplicaSearch:
     @property
     def proven(self) -> bool:
         """Whether the bound is met."""
-        return self.log.closed
-
-
-def _keeps_limits(problem: ReplicationProblem, node: IntArray) -> bool:
-    """Return whether replicas on nodes, (T,), keep to budget, changes and room."""
-    tasks, hosts = np.flatnonzero(node != NOWHERE), problem.hosts
-    if not problem.fits(problem.cost(node != NOWHERE)):
-        return False
-    if problem.max_changes is not None and problem.changes(node) > problem.max_changes:
-        return False
-    if hosts is None:
-        return True
-    if (node < NOWHERE).any() or not all(hosts.allowed(task)[node[task]] for task in tasks.tolist()):
-        return False
-    for need, have in ((hosts.cpu, hosts.residual_cpu), (hosts.memory_mb, hosts.residual_mb)):
-        taken = np.bincount(node[tasks], need[tasks], len(have))
-        used = np.bincount(node[tasks], minlength=len(have)) > 0
-        if (used & ((taken > room(have)) | (have < 0.0))).any():
-            return False
-    return True
+        return met(self.log)
 
 
 def _solve(search: _ReplicaSearch, options: ReplicationOptions, budget: Budget) -> None:
@@ -186,29 +173,56 @@ def _tables(search: _ReplicaSearch, tables: list[CostCircuit], budget: Budget) -
     """Choose by tables for the budget, the changes and the room of all nodes; add the circuit of each to a list."""
     problem = search.problem
     first, *others = knapsacks(problem, search.candidates)
-    circuit, is_exact = _table(search, first, budget)
+    circuit, chosen = _table(search, first, budget)
     tables.append(circuit)
     for other in others if not search.proven else ():
-        if not is_exact:  # a program or branching decides on all limits
+        if chosen is None:  # a program or branching decides on all limits
             tables.append(CostCircuit.of(other.of(problem), budget, search.candidates))
             continue
         tables.append(_table(search, other, budget)[0])
         if search.proven:
             return
+    for other in others if chosen is not None else ():
+        _surrogates(search, first, other, budget)
     if not circuit.alone and problem.hosts is None:
         search.prove(quick_bound(problem, budget), "tables")
 
 
-def _table(search: _ReplicaSearch, knapsack: Knapsack, budget: Budget) -> tuple[CostCircuit, bool]:
-    """Offer the bound and the choice of one limit; return its circuit, and whether the choice is the best one."""
+def _table(search: _ReplicaSearch, knapsack: Knapsack, budget: Budget) -> tuple[CostCircuit, BoolArray | None]:
+    """Offer the bound and the choice of one limit; return its circuit, and the choice where that is the best one."""
     problem = search.problem
     view = knapsack.of(problem)
     table = CostCircuit.of(view, budget, search.candidates)
     reduced = table.reduced(budget)
     search.prove(table.bound(reduced), "tables")
-    if reduced.exact:
+    if reduced.exact or (problem.hosts is None and len(reduced.copies) <= MOST_COPIES):
         search.offer_choice(_rounded(problem, view, table, reduced, budget), "tables")
-    return table, reduced.exact
+    if not reduced.exact:
+        return table, None
+    counts = choices(reduced.table, table.limit, budget).counts.items()
+    return table, _tasks(view, table.circuit, {k: max(several) for k, several in counts})
+
+
+def _surrogates(search: _ReplicaSearch, first: Knapsack, second: Knapsack, budget: Budget) -> None:
+    """Bound by sums of two limits, each so often that the best choice comes as near as may be to keep both."""
+    one, two = (units(knapsack.of(search.problem)) for knapsack in (first, second))
+    low, high = 0.0, 1.0
+    for _ in range(SURROGATES):
+        if search.proven:
+            return
+        share = (low + high) / 2.0
+        each = np.array([(1.0 - share) / max(1, one.limit), share / max(1, two.limit)])
+        a, b = np.round(TIMES * each / each.max()).tolist()
+        both = Knapsack(a * one.cost + b * two.cost, a * one.limit + b * two.limit)
+        chosen = _table(search, both, budget)[1]
+        if chosen is None:
+            return
+        if one.cost[chosen].sum() > one.limit:
+            high = share
+        elif two.cost[chosen].sum() > two.limit:
+            low = share
+        else:
+            return
 
 
 def _heuristic(search: _ReplicaSearch, options: ReplicationOptions, budget: Budget) -> None:

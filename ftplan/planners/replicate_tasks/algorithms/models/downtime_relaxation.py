@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 300_000
 #: Nodes of the search tree that one iteration buys, and the most iterations.
 TREE_NODES_PER_ITERATION, ITERATIONS = 10, 2
+#: Part of all that may be lost that the solver's bound is at least taken to be, for the margin of its tolerances.
+SIZE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,7 @@ def downtime_bound(
     for case in cases:
         program.add_case(case)
     nodes = TREE_NODES_PER_ITERATION * budget.passes(ITERATIONS)
-    answer = solve_program(program.model, "HIGHS", budget, seed, nodes=nodes, only_bound=True)
+    answer = solve_program(program.model, "HIGHS", budget, seed, nodes=nodes, size=SIZE, only_bound=True)
     return least if answer.bound is None else max(least, answer.bound * program.scale)
 
 
