@@ -10,18 +10,19 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import MOST_SEARCHED_PAIRS, CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.ascent_at_scale import ascend_at_scale
+from ftplan.planners.allocate_checkpoints.algorithms.baselines import spread_evenly
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import allowed_cost, cheapest, with_incumbent
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import AllocationDual
-from ftplan.planners.allocate_checkpoints.algorithms.even import spread_evenly
 from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits, limits_of, most_copies
 from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest_flow
-from ftplan.planners.allocate_checkpoints.algorithms.outcome import outcome, spread_idle
 from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import best_dual
 from ftplan.planners.allocate_checkpoints.algorithms.reduced_cost_fixing import close_gap
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import (
     RulesInForce,
     feasible_copies,
+    outcome,
     rules_in_force,
+    spread_idle,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.search.ejection_chains import improve_by_ejection_chains
 from ftplan.planners.allocate_checkpoints.algorithms.search.greedy import regret_greedy, repaired_greedy
