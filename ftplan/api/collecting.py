@@ -207,10 +207,7 @@ def collect(
 def source_at(url: str, output: str | os.PathLike[str], connection: Connection) -> str:
     """Return what answers at *url*, or what the collected folder *output* was begun with.
 
-    Raises
-    ------
-    FtplanError
-        If nothing answers, or something else does.
+    Raises FtplanError if nothing answers, or something else does.
     """
     from ftplan.engines.collecting.asking import recognised
     from ftplan.engines.collecting.endpoint import Endpoint

@@ -80,10 +80,7 @@ def summarise_stats(
 ) -> StatsSummary:
     """Sum up a statistics folder: windows, coverage, heavy key groups, skew, strongest correlations.
 
-    Raises
-    ------
-    FtplanError
-        If the folder cannot be read, is invalid, or lacks the measure.
+    Raises FtplanError if the folder cannot be read, is invalid, or lacks the measure.
     """
     measure = _measure(load)
     loaded = load_stats(stats).value

@@ -63,10 +63,7 @@ def _printing(printed: Printed) -> Callable[..., Any]:
 def _planned(kind: PlanKind, given: dict[str, Any]) -> Plan:
     """Check the output, load the inputs and plan.
 
-    Raises
-    ------
-    FtplanError
-        If anything that was given is wrong.
+    Raises FtplanError if anything that was given is wrong.
     """
     import ftplan
     from ftplan.cli.inputs import problem_given

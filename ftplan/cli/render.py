@@ -73,10 +73,7 @@ def warn(warnings: Iterable[Any], *, quiet: bool = False) -> None:
 def check_output(output: str, force: bool) -> None:
     """Refuse an output that exists, before any work.
 
-    Raises
-    ------
-    FtplanError
-        If the file exists and ``--force`` was not given.
+    Raises FtplanError if the file exists and ``--force`` was not given.
     """
     if output != "-":
         from ftplan.io.output import refuse_existing
@@ -92,10 +89,7 @@ def emit(
     On standard output: in the form asked for, else a table on a terminal and JSON in a pipe. With a file: the file
     is JSON (or ``answer.data``), standard output stays empty, and the tables go to standard error.
 
-    Raises
-    ------
-    OutputError
-        If the file cannot be written; nothing is left half-written.
+    Raises OutputError if the file cannot be written; nothing is left half-written.
     """
     if output != "-":
         from ftplan.io.output import write_bytes

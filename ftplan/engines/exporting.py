@@ -103,10 +103,7 @@ def node_of(problem: Problem, node_id: str) -> Node | None:
 def operator_name(problem: Problem, operator_id: str) -> str:
     """Return an operator as the engine calls it: its name in the topology, else its id.
 
-    Raises
-    ------
-    FtplanError
-        If the topology has no such operator.
+    Raises FtplanError if the topology has no such operator.
     """
     if problem.topology is None:
         return operator_id
@@ -124,10 +121,7 @@ def host_of(problem: Problem, node_id: str, hosts: Mapping[str, str], label: str
 def refuse_unknown(option: str, mapped: Mapping[str, Any], known: Iterable[str], what: str) -> None:
     """Refuse a map with an entry for what the plan does not have.
 
-    Raises
-    ------
-    FtplanError
-        With the nearest name that it has.
+    Raises FtplanError with the nearest name that it has.
     """
     names = sorted(set(known))
     for name in mapped:

@@ -74,10 +74,7 @@ class CheckpointIntervalModel(FileModel):
 def load_checkpoint_interval(source: Source) -> Loaded[Mapping[str, Any]]:
     """Read and check an answer of checkpoint-interval from a path, standard input (``-``) or a mapping, as a document.
 
-    Raises
-    ------
-    FtplanError
-        If it cannot be read or is not one.
+    Raises FtplanError if it cannot be read or is not one.
     """
     document = read_document(source, "checkpoint interval")
     value = check_envelope(document, FORMAT)

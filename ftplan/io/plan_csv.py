@@ -31,10 +31,7 @@ def csv_text(plan: Plan) -> str:
     are joined by semicolons: tasks and queries as OPERATOR/INDEX (the plan has their times and priorities), ranges as
     FIRST-LAST, what has more parts as JSON. Null is an empty field.
 
-    Raises
-    ------
-    FtplanError
-        If the plan's body does not hold its main table.
+    Raises FtplanError if the plan's body does not hold its main table.
     """
     name = row(plan.kind).table
     body = canonical(plan.plan)

@@ -34,10 +34,7 @@ KINDS = tuple(MODELS)
 def schema(kind: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a kind of file, its fields in the order of the model.
 
-    Raises
-    ------
-    FtplanError
-        If there is no such kind.
+    Raises FtplanError if there is no such kind.
     """
     if kind not in MODELS:
         raise FtplanError(f"unknown kind of file {kind!r}{suggestion(kind, KINDS)}: one of {', '.join(KINDS)}")

@@ -100,10 +100,7 @@ class WhatIfResultModel(FileModel):
 def load_what_if_result(source: Source) -> Loaded[Mapping[str, Any]]:
     """Read and check the result of a what-if from a path, standard input (``-``) or a mapping, as a document.
 
-    Raises
-    ------
-    FtplanError
-        If it cannot be read or is not one.
+    Raises FtplanError if it cannot be read or is not one.
     """
     document = read_document(source, "what-if result")
     value = check_envelope(document, FORMAT)

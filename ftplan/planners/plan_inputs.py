@@ -25,10 +25,7 @@ ROLES = ("topology", "cluster", "stats", "failure")
 def a_plan(given: Plan | PlanSource) -> Plan:
     """Return a plan that was given as one, as a path or as a document, with options that can be understood.
 
-    Raises
-    ------
-    FtplanError
-        If it is anything else, cannot be read, or records an option that is wrong.
+    Raises FtplanError if it is anything else, cannot be read, or records an option that is wrong.
     """
     if isinstance(given, (str, os.PathLike, Mapping)):
         from ftplan.io.plan_file import load_plan
@@ -101,10 +98,7 @@ def sources_of(
 ) -> dict[str, Any]:
     """Return where each input of a plan is to be read, None for one that it goes without; see :func:`load_inputs`.
 
-    Raises
-    ------
-    FtplanError
-        If a file that the plan names is not there, or an input that is needed is named nowhere.
+    Raises FtplanError if a file that the plan names is not there, or an input that is needed is named nowhere.
     """
     kind = kind_of(plan.kind) if plan.kind in kinds.names() else None
     named = _paths(plan)

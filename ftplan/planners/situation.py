@@ -109,10 +109,7 @@ class Situation:
     def series(self, measure: Any, operators: Sequence[Operator] | None = None) -> KeyGroupSeries:
         """Return the measured load of key groups in each window: of those with statistics, else of all of *operators*.
 
-        Raises
-        ------
-        FtplanError
-            If the statistics lack the measure, or do not fit the topology.
+        Raises FtplanError if the statistics lack the measure, or do not fit the topology.
         """
         series = key_group_series(self.required_stats, measure, self.topology)
         return series if operators is None else of_operators(series, operators)

@@ -80,10 +80,7 @@ def _glance(sections: Sequence[Section]) -> PageTable:
 def svg(drawn: Figure) -> str:
     """Return a figure as an SVG file.
 
-    Raises
-    ------
-    MissingExtraError
-        If jinja2 is not installed.
+    Raises MissingExtraError if jinja2 is not installed.
     """
     template = templates().get_template("file.svg")
     return template.render(drawing=sheet(drawn), title=drawn.title, description=drawn.description, **_look())
@@ -97,10 +94,7 @@ def _look() -> Mapping[str, Any]:
 def templates() -> Environment:
     """Return the templates, which escape whatever they are given.
 
-    Raises
-    ------
-    MissingExtraError
-        If jinja2 is not installed.
+    Raises MissingExtraError if jinja2 is not installed.
     """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -144,10 +144,7 @@ def seeded(first: int, count: int) -> CaseAxis:
 def in_step(axes: Sequence[CaseAxis], name: str | None, taken: Collection[str]) -> CaseAxis:
     """Return axes that vary together as one, whose first column is called *name*.
 
-    Raises
-    ------
-    FtplanError
-        If they are not of one length, a column is there already, or two points are the same.
+    Raises FtplanError if they are not of one length, a column is there already, or two points are the same.
     """
     if not axes:
         raise FtplanError("varies nothing")

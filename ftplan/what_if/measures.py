@@ -30,10 +30,7 @@ class Measure:
     def of(self, plan: Plan | None, metrics: Mapping[str, float | None]) -> float | None:
         """Return the value, in the digits that plans promise; None where there is none.
 
-        Raises
-        ------
-        FtplanError
-            If the plan has no such place, or no number there.
+        Raises FtplanError if the plan has no such place, or no number there.
         """
         value: float | int | None
         if self.source == "metric":

@@ -73,10 +73,7 @@ def _several(cases: WhatIfCases) -> list[str]:
 def write_plot(result: WhatIfResult, asked: PlotRequest, force: bool = False) -> None:
     """Draw a measure over one or two swept fields into a file.
 
-    Raises
-    ------
-    FtplanError
-        If no case has values for it, or the file cannot be written.
+    Raises FtplanError if no case has values for it, or the file cannot be written.
     """
     names = [field.name for field in asked.fields]
     measure, base = asked.measure, result.cases.case(0).id

@@ -18,10 +18,7 @@ from ftplan.errors import FtplanError
 def recognised(endpoint: Endpoint, folder: Path) -> str:
     """Return what answers at an endpoint: as the folder says that is gone on in, else by asking.
 
-    Raises
-    ------
-    FtplanError
-        If nothing answers, or something else does.
+    Raises FtplanError if nothing answers, or something else does.
     """
     if is_collection(folder):
         return head_of(folder).source
@@ -91,10 +88,7 @@ class Asking:
 
         *optional* is what not every version or job has: 404 is no refusal then. *content* goes onto the line too.
 
-        Raises
-        ------
-        OutOfReachError
-            If nothing answers the first request, or two in a row.
+        Raises OutOfReachError if nothing answers the first request, or two in a row.
         """
         reply = self.endpoint.get(path)
         value = {"answer": reply.value} if reply.error is None else {"error": reply.error}
@@ -121,13 +115,8 @@ class Asking:
     def first(self, source: str) -> Any:
         """Ask for what every poll begins with, a mapping that has the key which tells the engine.
 
-        Raises
-        ------
-        FtplanError
-            If the endpoint answers that it does not know it, or not to us, and the folder has no answers yet: it is
-            another server then, or another user.
-        OutOfReachError
-            If there is no answer otherwise.
+        Raises FtplanError if the endpoint answers that it does not know it, or not to us, and the folder has no answers
+        yet: it is another server then, or another user; OutOfReachError if there is no answer otherwise.
         """
         sign = collectors()[source]
         value = self(sign.page)

@@ -112,12 +112,8 @@ def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Call
     While the endpoint is out of reach, polls are 1, 2, 4 and at most 8 steps apart. *say* hears of outages, of their
     end, and of polls that were skipped.
 
-    Raises
-    ------
-    FtplanError
-        If a new folder's first poll reaches something that is not the engine.
-    OutputError
-        If the disk fails.
+    Raises FtplanError if a new folder's first poll reaches something that is not the engine; OutputError if the disk
+    fails.
     """
     summary = CollectionSummary()
     begun = pace.seconds()

@@ -39,11 +39,9 @@ class Documents(NamedTuple):
 def finish(draft: Draft, options: ImportOptions) -> Documents:
     """Return the documents of a draft, which their readers have accepted.
 
-    Raises
-    ------
-    FtplanError
-        If the draft has no operators, a cycle without ``--break-cycles``, or numbers that a file may not hold; if an
-        option names an operator that there is not; with ``--strict`` for the first assumption, with their number.
+    Raises FtplanError if the draft has no operators, a cycle without ``--break-cycles``, or numbers that a file may not
+    hold; if an option names an operator that there is not; with ``--strict`` for the first assumption, with their
+    number.
     """
     _check(draft)
     ids = slugs({operator.key: operator.name for operator in draft.operators})
