@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
-from ftplan.engines.importing.cycles import Pair
 from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator, ImportOptions, counts
-from ftplan.engines.importing.edges import acyclic, merged
+from ftplan.engines.importing.edges import Pair, acyclic, merged
 from ftplan.engines.importing.hosts import cluster_of, zone_map
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.cluster_file import load_cluster
