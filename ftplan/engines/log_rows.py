@@ -62,6 +62,8 @@ def engine_log(
 ) -> tuple[Log, LogMapping]:
     """Return the log behind a frame of :data:`COLUMNS`, and the mapping that says so.
 
+    Raises FtplanError if ``--key-groups`` says otherwise.
+
     Parameters
     ----------
     frame
@@ -73,11 +75,6 @@ def engine_log(
         unless ``--key-groups`` or a topology says so.
     warnings
         What deserves a second look; the manifest has them, and the command says them.
-
-    Raises
-    ------
-    FtplanError
-        If ``--key-groups`` says otherwise.
     """
     names = [c for c in COLUMNS if c in frame.columns]
     typed = [F.col(c).cast(COLUMNS[c][0]).alias(f"f{i}") for i, c in enumerate(names)]

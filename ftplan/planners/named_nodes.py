@@ -16,17 +16,14 @@ from ftplan.model.topology import BoolArray
 def named_nodes(texts: Iterable[str], cluster: Cluster, option: str, advice: str = "") -> BoolArray:
     """Return the nodes that ids or selectors name, (N,).
 
+    Raises FtplanError if one is unknown, or names no nodes.
+
     Parameters
     ----------
     option
         What took them, as messages call it.
     advice
         What a message adds where a node is not there.
-
-    Raises
-    ------
-    FtplanError
-        If one is unknown, or names no nodes.
     """
     chosen = np.zeros(len(cluster.nodes), dtype=np.bool_)
     for text in texts:

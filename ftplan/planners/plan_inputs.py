@@ -56,6 +56,8 @@ def load_inputs(
 
     A failure is only taken where it is given, or where the plan answers it.
 
+    Raises FtplanError if an input cannot be read, or one that is needed is named nowhere.
+
     Parameters
     ----------
     plan
@@ -66,11 +68,6 @@ def load_inputs(
         The same, for what the plan does not name.
     name
         What messages call the plan.
-
-    Raises
-    ------
-    FtplanError
-        If an input cannot be read, or one that is needed is named nowhere.
     """
     plan = a_plan(plan)
     return load(
@@ -156,15 +153,12 @@ def load_state(
 ) -> Problem | None:
     """Load topology and statistics where they are given or where the plan's own are still there; None without them.
 
+    Raises FtplanError if a file that was asked for cannot be read.
+
     Parameters
     ----------
     given
         Where the two are, for a role of *asked* instead of what the plan names, else where that is not there.
-
-    Raises
-    ------
-    FtplanError
-        If a file that was asked for cannot be read.
     """
     named = _paths(plan)
     sources: dict[str, Any] = {}

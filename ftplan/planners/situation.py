@@ -276,15 +276,12 @@ def situation_of(
 ) -> Situation:
     """Return the situation of a question's inputs and options.
 
+    Raises FtplanError if one of the inputs that are needed is missing.
+
     Parameters
     ----------
     who, needs
         The question, as a message calls it, and the roles of the inputs without which it has no answer.
-
-    Raises
-    ------
-    FtplanError
-        If one of the inputs that are needed is missing.
     """
     for name in needs:
         if getattr(problem, name) is None:

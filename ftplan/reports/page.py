@@ -33,6 +33,8 @@ def page(
 
     It loads nothing and runs no script; all that comes from the documents is escaped.
 
+    Raises MissingExtraError if jinja2 is not installed.
+
     Parameters
     ----------
     version
@@ -41,11 +43,6 @@ def page(
         None takes that of the only document, or says how many there are.
     max_tasks
         With more tasks, a topology is folded by operator.
-
-    Raises
-    ------
-    MissingExtraError
-        If jinja2 is not installed.
     """
     environment = templates()
     sections = [_section(document, max_tasks) for document in documents]

@@ -46,15 +46,12 @@ class Measure:
 def measures_of(given: list[Any] | None, kind: str, *, evaluated: bool) -> tuple[Measure, ...]:
     """Return the measures that a file names, else the objective and its bound, or all metrics of the kind.
 
+    Raises FtplanError if one is unknown, or named twice.
+
     Parameters
     ----------
     evaluated
         Whether a given plan is evaluated, so that there are metrics only.
-
-    Raises
-    ------
-    FtplanError
-        If one is unknown, or named twice.
     """
     default = [metric.name for metric in metrics_of(kind)] if evaluated else ["objective", "bound"]
     measures: list[Measure] = []

@@ -30,6 +30,9 @@ def plot_request(
 ) -> PlotRequest:
     """Check a plot before any case is carried out.
 
+    Raises FtplanError if a name is unknown, nothing is swept, or the file cannot be written; MissingExtraError if what
+    draws is not installed.
+
     Parameters
     ----------
     path
@@ -38,13 +41,6 @@ def plot_request(
         None takes the first one.
     over
         One swept field, or two as ``A,B``; None takes the first that have several values, at most two.
-
-    Raises
-    ------
-    FtplanError
-        If a name is unknown, nothing is swept, or the file cannot be written.
-    MissingExtraError
-        If what draws is not installed.
     """
     check_plot(path, force)
     columns = {column.name: column for column in cases.columns}
