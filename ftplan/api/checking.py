@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,24 +97,24 @@ def _among(path: str, members: Sequence[str]) -> bool:
     return os.path.realpath(path) in map(os.path.realpath, members)
 
 
-#: Files are read in this order, so that each can be held against those before it.
-_ORDER = (
-    "topology",
-    "cluster",
-    "failure",
-    "stats",
-    "plan",
-    "evaluation",
-    "what-if",
-    "what-if-result",
-    "recovery-costs",
-    "bottleneck-rules",
-    "checkpoint-interval",
-    "collection",
-    "prometheus-mapping",
-    "simulation",
-    "configuration",
-)
+#: What reads a kind of file. They are read in this order, so that each can be held against those before it.
+_READERS: Mapping[str, Callable[..., Loaded[Any]]] = {
+    "topology": load_topology,
+    "cluster": load_cluster,
+    "failure": load_failure,
+    "stats": load_stats,
+    "plan": load_plan,
+    "evaluation": load_evaluation,
+    "what-if": load_what_if,
+    "what-if-result": load_what_if_result,
+    "recovery-costs": load_recovery_costs,
+    "bottleneck-rules": load_bottleneck_rules,
+    "checkpoint-interval": load_checkpoint_interval,
+    "collection": load_collection,
+    "prometheus-mapping": load_mapping,
+    "simulation": load_simulation,
+}
+_ORDER = (*_READERS, "configuration")
 #: The formats that can be checked, and what they are called here.
 READABLE = {f"ftplan/{name}": name for name in _ORDER}
 
@@ -193,7 +193,8 @@ def _check(kind: str, source: Any, known: _Known, keep: bool) -> Checked:
         configuration = read_configuration(Path(source), {}, None)
         return Checked(kind, display_name(source), {"inputs": len(configuration.inputs)}, ())
     name = source.name if isinstance(source, Document) else display_name(source)
-    loaded = _load(kind, source, known)
+    beside = {"cluster": (known.topology,), "failure": (known.topology, known.cluster)}.get(kind, ())
+    loaded = _READERS[kind](source, *beside)
     summary = _summary(loaded.value, known.topology)
     warnings = loaded.warnings + loaded.ignored
     if isinstance(loaded.value, StatsTables) and known.topology is not None:
@@ -201,38 +202,6 @@ def _check(kind: str, source: Any, known: _Known, keep: bool) -> Checked:
     if keep and kind in ("topology", "cluster"):
         setattr(known, kind, loaded.value)
     return Checked(kind, name, summary, warnings)
-
-
-def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
-    match kind:
-        case "topology":
-            return load_topology(source)
-        case "cluster":
-            return load_cluster(source, known.topology)
-        case "failure":
-            return load_failure(source, known.topology, known.cluster)
-        case "stats":
-            return load_stats(source)
-        case "plan":
-            return load_plan(source)
-        case "what-if":
-            return load_what_if(source)
-        case "what-if-result":
-            return load_what_if_result(source)
-        case "checkpoint-interval":
-            return load_checkpoint_interval(source)
-        case "collection":
-            return load_collection(source)
-        case "prometheus-mapping":
-            return load_mapping(source)
-        case "recovery-costs":
-            return load_recovery_costs(source)
-        case "bottleneck-rules":
-            return load_bottleneck_rules(source)
-        case "simulation":
-            return load_simulation(source)
-        case _:
-            return load_evaluation(source)
 
 
 def _summary(value: Any, topology: Topology | None) -> dict[str, int]:

@@ -116,7 +116,7 @@ def examine(
     trials += [COMPILED, *ENGINES]
     chosen = [one for one in trials if tried and (engines or one not in ENGINES) and one.name not in lacking]
     done = dict(zip(chosen, carry_out(chosen, limit_s), strict=True))
-    outcomes = []
+    outcomes: list[dict[str, Any]] = []
     for trial in trials:
         untried = ("missing", lacking[trial.name], None) if trial.name in lacking else ("not tried", "", None)
         state, detail, seconds = done.get(trial, untried)

@@ -75,11 +75,7 @@ _OF_POLLS, _OF_RANGES = ("job", "metrics"), ("from_time", "to_time", "mapping", 
 @asking
 @ranges
 @connecting
-@click.option(
-    "--format",
-    type=click.Choice(["json", "table", "markdown"]),
-    help="How standard output looks.  [default: table on a terminal, else json]",
-)
+@options.form
 @options.verbosity
 def command(url: str | None, **given: Any) -> int:
     """Save what an engine's REST endpoint answers over time, for import-topology, compute-stats and calibrate.

@@ -9,7 +9,7 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.environment import known_variables, names_in_configuration
-from ftplan.cli.render import check_output, emit_answer, say
+from ftplan.cli.render import check_outputs, emit_answer, say
 from ftplan.reports.answer import Answer, Table
 
 
@@ -39,7 +39,7 @@ def command(tried: bool, engines: bool, trial_limit: float, **given: Any) -> int
 
     from ftplan.api.doctor import examine
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     group = click.get_current_context().find_root().command
     assert isinstance(group, click.Group)
     if tried and sys.stderr.isatty():

@@ -70,15 +70,20 @@ def warn(warnings: Iterable[Any], *, quiet: bool = False) -> None:
         say(f"warning: {warning.message} [{warning.code}]", quiet=quiet)
 
 
-def check_output(output: str, force: bool) -> None:
-    """Refuse an output that exists, before any work.
+def check_outputs(given: Mapping[str, Any]) -> None:
+    """Refuse outputs that exist, and pictures that cannot be drawn, before any work.
 
-    Raises FtplanError if the file exists and ``--force`` was not given.
+    Raises FtplanError if one of the files exists and ``--force`` was not given, or ``--plot`` names no picture.
     """
-    if output != "-":
-        from ftplan.io.output import refuse_existing
+    from ftplan.io.output import refuse_existing
 
-        refuse_existing(output, force)
+    for name in ("output", "predictions", "trace"):
+        if given.get(name) not in (None, "-"):
+            refuse_existing(given[name], given["force"])
+    if given.get("plot") is not None:
+        from ftplan.reports.plot_file import check_plot
+
+        check_plot(given["plot"], given["force"])
 
 
 def emit(
