@@ -54,6 +54,11 @@ class Loaded(Generic[Value]):
     ignored: tuple[Warn, ...] = ()
 
 
+def and_more(count: int) -> str:
+    """Return how many there are besides the one that a message names, nothing where there is only that."""
+    return f" (and {count - 1} more)" if count > 1 else ""
+
+
 class Complaints:
     """Mistakes of one file: the first is told, the others are counted."""
 
@@ -72,8 +77,7 @@ class Complaints:
         """Raise :class:`FtplanError` if there was a mistake."""
         if self._first is not None:
             place, text = self._first
-            more = f" (and {self._count - 1} more)" if self._count > 1 else ""
-            raise FtplanError(f"{self.name}: {place}: {text()}{more}")
+            raise FtplanError(f"{self.name}: {place}: {text()}{and_more(self._count)}")
 
 
 def unknown(what: str, name: str, known: typing.Iterable[str]) -> Callable[[], str]:
@@ -238,5 +242,4 @@ def _near_key(key: str, known: frozenset[str]) -> str:
 
 def _once(texts: Mapping[str, Sequence[str]]) -> tuple[Warn, ...]:
     """Return one warning for each key: the first text, and how many more there are."""
-    told = (first + (f" (and {len(more)} more)" if more else "") for first, *more in texts.values())
-    return tuple(Warn("UNKNOWN_KEY", shortened(text)) for text in told)
+    return tuple(Warn("UNKNOWN_KEY", shortened(said[0] + and_more(len(said)))) for said in texts.values())
