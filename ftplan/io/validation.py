@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ftplan.errors import FtplanError, shortened, suggestion
-from ftplan.io.documents import Document
+from ftplan.io.documents import Document, Source, read_document, refuse_not_finite
 from ftplan.io.sentences import described, explained
 from ftplan.model.plan import InputFile, Warn
 
@@ -148,6 +148,20 @@ def validate(model: type[Model], value: Any, name: str, below: str = "") -> Mode
         raise AssertionError("a validation error without errors") from error
     except (RecursionError, OverflowError):
         raise FtplanError(f"{name}: a value is too large or nested too deeply") from None
+
+
+def load_document(source: Source, what: str, expected: str, model: type[BaseModel]) -> Loaded[Mapping[str, Any]]:
+    """Read and check a document that stays one, from a path, standard input (``-``) or a mapping.
+
+    Raises FtplanError if it cannot be read, or is not what *model* says that documents of format *expected* are.
+    """
+    document = read_document(source, what)
+    value = check_envelope(document, expected)
+    refuse_not_finite(value, document.name)
+    validate(model, value, document.name)
+    warnings, ignored = ignored_keys(model, value, document.name)
+    input_file = InputFile(expected.removeprefix("ftplan/"), document.path, document.sha256)
+    return Loaded(value, input_file, warnings, ignored)
 
 
 def place_of(location: Sequence[str | int]) -> str:
