@@ -197,6 +197,11 @@ class Draft:
     warnings: list[Warn] = field(default_factory=list)
     notes: list[Warn] = field(default_factory=list)
 
+    def take_nodes(self, known: Mapping[str, DraftNode]) -> None:
+        """Take nodes over by host, and all others on which tasks are placed."""
+        hosts = dict.fromkeys(host for listed in self.tasks.values() for host in listed)
+        self.nodes = [*known.values(), *(DraftNode(host) for host in hosts if host not in known)]
+
     def assume(self, code: str, message: str) -> None:
         """Note what the engine does not say and what is taken instead; ``--strict`` makes it an error."""
         self.warnings.append(Warn(code, message))

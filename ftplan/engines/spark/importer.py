@@ -262,7 +262,4 @@ def _nodes(draft: Draft, log: EventLog, options: ImportOptions) -> None:
         name = host if options.node_by == "host" else f"{host}:{executor}"
         node = nodes.setdefault(name, DraftNode(name))
         node.cpu = (node.cpu or 0.0) + cores
-    for hosts in draft.tasks.values():
-        for name in hosts:
-            nodes.setdefault(name, DraftNode(name))
-    draft.nodes = list(nodes.values())
+    draft.take_nodes(nodes)
