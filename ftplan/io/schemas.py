@@ -12,7 +12,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 #: Kind of file, and the model of its documents as "module:class".
 MODELS: Mapping[str, str] = {
-    "topology": "ftplan.io.topology_file:TopologyModel",
+    "topology": "ftplan.io.topology_model:TopologyModel",
     "cluster": "ftplan.io.cluster_file:ClusterModel",
     "failure": "ftplan.io.failure_file:FailureModel",
     "stats": "ftplan.io.manifest_file:ManifestModel",

@@ -14,7 +14,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, FloatArray, Topology
 
 if TYPE_CHECKING:
-    from ftplan.io.topology_file import EdgeModel, OperatorModel, TopologyModel
+    from ftplan.io.topology_model import EdgeModel, OperatorModel, TopologyModel
 
 _CYCLE_SHOWN = 12  # operators of a cycle that are printed
 

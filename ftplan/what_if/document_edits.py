@@ -14,7 +14,7 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import sha256_of_data
 from ftplan.io.placement_checks import PARTS
 from ftplan.io.stats_tables import checked_table
-from ftplan.io.topology_file import OperatorModel
+from ftplan.io.topology_model import OperatorModel
 from ftplan.io.validation import Loaded, default_of
 from ftplan.io.what_if_cases import TrafficModel
 from ftplan.model.plan import InputFile

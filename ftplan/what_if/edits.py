@@ -10,7 +10,7 @@ from ftplan.errors import FtplanError
 from ftplan.io.cluster_file import NetworkModel, NodeModel, ZoneModel
 from ftplan.io.documents import Document, sha256_of_data
 from ftplan.io.failure_file import FORMAT as FAILURE
-from ftplan.io.topology_file import OperatorModel
+from ftplan.io.topology_model import OperatorModel
 from ftplan.io.validation import default_of, require_field
 from ftplan.io.what_if_cases import AddModel
 from ftplan.model.names import natural_key, parse_selector

@@ -12,7 +12,7 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.io.cluster_file import NetworkModel, NodeModel, ZoneModel
 from ftplan.io.failure_file import ArrivalModel, ScenarioModel
 from ftplan.io.fields import FileModel
-from ftplan.io.topology_file import EdgeModel, OperatorModel
+from ftplan.io.topology_model import EdgeModel, OperatorModel
 from ftplan.io.validation import default_of, require_field
 from ftplan.model.names import natural_key, parse_selector
 from ftplan.what_if.delta import FieldChange

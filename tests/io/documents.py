@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from ftplan.io.cluster_file import NetworkModel, NodeModel, ZoneModel
 from ftplan.io.placement_checks import placement_entry
-from ftplan.io.topology_file import CheckpointModel, OperatorModel
+from ftplan.io.topology_model import CheckpointModel, OperatorModel
 from ftplan.model.cluster import ACCEPTS, Cluster, Node
 from ftplan.model.failure import Fail, Failure
 from ftplan.model.topology import Edge, FloatArray, Operator, Topology
