@@ -1,4 +1,4 @@
-"""``ftplan check``: whether files can be read, and what they hold."""
+"""``ftplan check``: whether files can be read, what they hold, and in a repository which of them belong together."""
 
 from __future__ import annotations
 

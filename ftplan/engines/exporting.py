@@ -1,4 +1,4 @@
-"""What an exporter returns, and what several of them write.
+"""What an exporter returns, what several of them write, and the main table of any plan as CSV.
 
 An exporter is a function ``write(plan, problem, **options) -> Export``; of *problem* topology and cluster count, and
 either may be missing. It takes the options that its row in :mod:`ftplan.engines.registry` names.
