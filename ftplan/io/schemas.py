@@ -1,10 +1,8 @@
-"""JSON Schemas of all kinds of files: generated from the models of the readers, shipped beside this module."""
+"""JSON Schemas of all kinds of files, made from the models of the readers when they are asked for."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
@@ -32,32 +30,20 @@ MODELS: Mapping[str, str] = {
 
 KINDS = tuple(MODELS)
 
-FOLDER = Path(__file__).parent
-
 
 def schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a kind of file, as shipped.
+    """Return the JSON Schema (draft 2020-12) of a kind of file, its fields in the order of the model.
 
-    Raises
-    ------
-    FtplanError
-        If there is no such kind.
+    Raises FtplanError if there is no such kind.
     """
     if kind not in MODELS:
         raise FtplanError(f"unknown kind of file {kind!r}{suggestion(kind, KINDS)}: one of {', '.join(KINDS)}")
-    shipped: dict[str, Any] = json.loads((FOLDER / f"{kind}.json").read_text(encoding="utf-8"))
-    return shipped
-
-
-def generate(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of a kind of file, generated from its model."""
-    model = resolve_name(MODELS[kind])
-    generated: dict[str, Any] = _tidy(model.model_json_schema(by_alias=True), top=True)
+    made: dict[str, Any] = _tidy(resolve_name(MODELS[kind]).model_json_schema(by_alias=True))
     if kind == "plan":
-        _add_bodies(generated)
+        _add_bodies(made)
     if kind == "simulation":
-        _add_simulations(generated)
-    return {"$schema": DIALECT, "title": f"ftplan/{kind}", **generated}
+        _add_simulations(made)
+    return {"$schema": DIALECT, "title": f"ftplan/{kind}", **made}
 
 
 def _add_bodies(generated: dict[str, Any]) -> None:
@@ -85,7 +71,7 @@ def _add_by_kind(
     """Say what holds for each kind; *then* makes it of a reference to the kind's own schema."""
     rules = []
     for kind, model in models.items():
-        inner = _tidy(model.model_json_schema(by_alias=True), top=True)
+        inner = _tidy(model.model_json_schema(by_alias=True))
         generated.setdefault("$defs", {}).update(inner.pop("$defs", {}))
         generated["$defs"][kind] = inner
         condition = {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
@@ -93,7 +79,7 @@ def _add_by_kind(
     generated["allOf"] = rules
 
 
-def _tidy(value: Any, top: bool = False, names: bool = False) -> Any:
+def _tidy(value: Any, names: bool = False) -> Any:
     """Return a generated schema without titles; *names* marks a level whose keys are names of properties."""
     if isinstance(value, dict):
         return {
