@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
 from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
@@ -105,19 +106,21 @@ def _in_phases(
 ) -> Result[Rebalance]:
     """Return the cheapest placement that finds its phases as a result."""
     stuck: Result[Rebalance] | None = None
-    results: list[Result[Rebalance]] = []
+    first, elsewhere = None, problem.value(())  # traffic that is there without any move
+    log: Incumbents[Result[Rebalance]] = Incumbents("min", problem.objective_name, size=elsewhere)
+    log.prove(max(0.0, bound + elsewhere), "prices")
     for now in pool:
-        result = outcome(problem, now.moves, max(0.0, bound + problem.value(())), budget)
+        result = outcome(problem, now.moves, log.bound, budget)
         if result.answer is None:
             stuck = stuck or result
             continue
-        results.append(replace(result, answer=replace(result.answer, assisted=shares)))
+        first = first or result
+        log.offer(result, problem.value(result.answer.moves), "local search")
         if not any(warning.code == "BOUND_WITHOUT_PHASES" for warning in result.warnings):
             break
-    if results:
-        best = min(results, key=lambda result: problem.value(result.answer.moves) if result.answer else np.inf)
-        dearer = best is not results[0] and best.status != "optimal"
-        return replace(best, warnings=(*best.warnings, DEARER)) if dearer else best
+    if (best := log.answer) is not None and best.answer is not None:
+        dearer = (DEARER,) if best is not first and best.status != "optimal" else ()
+        return replace(best, answer=replace(best.answer, assisted=shares), warnings=(*best.warnings, *dearer))
     assert stuck is not None  # the pool is not empty
     why = f"{stuck.reason}; {stuck.infeasible.smallest_fix} would do" if stuck.infeasible else stuck.reason
     return replace(stuck, status="no-plan-in-time", infeasible=None, bound=None, reason=why)
