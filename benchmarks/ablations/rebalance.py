@@ -22,13 +22,12 @@ import ftplan
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.exact import exact
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.migration_phases import phase_figures
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import prepare
-from ftplan.planners.rebalance.problem import Migration, RebalanceLimits, RebalanceProblem
+from ftplan.planners.rebalance.problem import Migration, RebalanceLimits, RebalanceProblem, RebalanceSearch
 from tests.planners.rebalance.algorithms.cases import random_problem
 from tests.planners.rebalance.algorithms.phase_cases import leaving_moves, tight_moves
 

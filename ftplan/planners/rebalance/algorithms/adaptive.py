@@ -14,7 +14,6 @@ from ftplan.planners.rebalance.algorithms.candidates import Candidates
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
 from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
 from ftplan.planners.rebalance.algorithms.models.node_model import MAX_WHOLE_CHOICES, choices, chosen
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
 from ftplan.planners.rebalance.algorithms.relaxation import LoadDual
@@ -25,7 +24,7 @@ from ftplan.planners.rebalance.algorithms.search.improved_placements import (
     placed_anew,
 )
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
-from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem
+from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem, RebalanceSearch
 from ftplan.planners.rebalance.rules import rules
 from ftplan.planners.result import Result
 
