@@ -153,6 +153,10 @@ def _same(now: Any, *given: Any) -> Any:
 PARTS = (
     Part("adaptive: large neighbourhoods (CP-SAT)", {f"{_ADAPTIVE}:placed_anew": _same}),
     Part("adaptive: small problems as a whole (CP-SAT)", {f"{_ADAPTIVE}:MAX_WHOLE_CHOICES": -1}),
+    Part(
+        "adaptive: placements that need one phase",
+        {f"{_ADAPTIVE}:_candidates_for_phases": lambda pool, *given: iter(pool)},
+    ),
     Part("adaptive: repair by CP-SAT", {f"{_STARTS}:MODELS": 0}),
     Part(
         "adaptive: start at the prices of the bound",
