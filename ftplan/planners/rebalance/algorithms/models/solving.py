@@ -203,7 +203,7 @@ def in_integers(
             model.add(total <= int(np.ceil(high * scale + slack)))
     unit = (float(np.abs(program.cost).sum()) or 1.0) * groups / COST_UNITS
     price = np.floor(program.cost / unit).astype(np.int64) * groups + few.astype(np.int64)
-    if program.cost.any() or few.any():
+    if program.cost.any():
         model.minimize(sum(c * v for c, v in zip(price.tolist(), x, strict=True)))
     for variable, value in zip(x if start is not None else (), start if start is not None else (), strict=True):
         model.add_hint(variable, value > 0.5)
