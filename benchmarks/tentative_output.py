@@ -21,6 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reproduce.drawing import save
+
 from ftplan.simulation.tentative_output.answer import JudgedSet, TentativeOutput
 from ftplan.simulation.tentative_output.simulate import simulate_tentative_output
 
@@ -156,8 +158,7 @@ def plot(answers: Mapping[str, tuple[TentativeOutput, float]]) -> None:
             panel.set(title=f"Figure {number}, {query}", xlabel="share of tasks with a replica", ylim=(-0.02, 1.02))
             panel.grid(alpha=0.3)
             panel.legend(fontsize="x-small", handlelength=4)
-    FIGURE.parent.mkdir(exist_ok=True)
-    drawing.savefig(FIGURE, metadata={"Date": None})
+    save(drawing, FIGURE)
 
 
 def main() -> None:

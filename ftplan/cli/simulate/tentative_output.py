@@ -8,7 +8,7 @@ import click
 
 from ftplan.cli import kind_options, log_options, options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.cli.render import check_outputs, emit_answer, say, warn
 from ftplan.reports.answer import Answer
 from ftplan.simulation.registry import BY_NAME
 from ftplan.simulation.tentative_output.options import READING, TentativeOutputOptions
@@ -51,11 +51,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
     from ftplan.simulation.tentative_output.view import notes, tables
 
     for path in (given["output"], given["topology_output"] or "-"):
-        check_output(path, given["force"])
-    if given["plot"] is not None:
-        from ftplan.reports.plot_file import check_plot
-
-        check_plot(given["plot"], given["force"])
+        check_outputs({"output": path, "force": given["force"], "plot": given["plot"]})
     reading = {name: given[name] for name in READING}
     reading |= {name: log_options.utc(given[name]) for name in ("time_from", "time_to")}
     with progress("running the query", hidden=given["no_progress"] or given["quiet"]) as report:

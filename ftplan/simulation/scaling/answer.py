@@ -10,7 +10,7 @@ import numpy as np
 
 from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds
+from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds
 from ftplan.simulation.answer import Document, figure, simulation_document
 from ftplan.simulation.scaling.job import ScalingJob
 from ftplan.simulation.scaling.load import RateCurve, integral

@@ -14,7 +14,7 @@ from ftplan.io.options.parameters import a_problem
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, scores
-from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds, timeline
 from ftplan.planners.scale_out.problem import State
 from ftplan.simulation.registry import Report
 from ftplan.simulation.scaling.answer import ScalingSimulation, body, mode_document
