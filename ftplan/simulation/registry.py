@@ -31,25 +31,22 @@ class SimulationRow:
         What the help says of ``--plot``; empty without a picture.
     takes_failure
         Whether a failure file is one of its inputs.
-    takes_plan
-        Whether it is given a plan and the inputs of planners. Another one has a command of its own.
     """
 
     name: str
     summary: str
     plot: str = ""
     takes_failure: bool = False
-    takes_plan: bool = True
 
     @property
     def folder(self) -> str:
         """The package of the simulation."""
-        return f"ftplan.simulation.{self.name.replace('-', '_')}"
+        return f"ftplan.simulation.{self.name}"
 
     @property
     def function(self) -> str:
         """The place of the function that simulates."""
-        return f"simulate:simulate_{self.name.replace('-', '_')}"
+        return f"simulate:simulate_{self.name}"
 
     def part(self, place: str) -> Any:
         """Import and return a part of the simulation, such as ``options:OPTIONS``.
@@ -67,12 +64,6 @@ ROWS: tuple[SimulationRow, ...] = (
         "A failure and the recovery from it, batch by batch.",
         plot="Draw what is back, latency, lag and buffers over time, as .svg or .png.",
         takes_failure=True,
-    ),
-    SimulationRow(
-        "tentative-output",
-        "Two real queries without the tasks that have no replica: how much of the answer is left.",
-        plot="Draw accuracy over what was foretold, as .svg or .png.",
-        takes_plan=False,
     ),
     SimulationRow(
         "migration",
@@ -104,17 +95,17 @@ def simulate(what: str, *given: Any, **options: Any) -> Any:
     Parameters
     ----------
     what
-        ``recovery``, ``migration``, ``scaling``, ``ring`` or ``tentative-output``.
+        ``recovery``, ``migration``, ``scaling`` or ``ring``.
     given
         The inputs, as ``ftplan.load`` returns them, and the plan, its path or its document; without a plan, what
-        ``ftplan simulate`` does without one. For ``tentative-output`` the paths of logs.
+        ``ftplan simulate`` does without one.
     options
         Those of ``ftplan simulate`` and *what*, with underscores, for instance ``runs=100, batch_s=1.0``; and
         ``progress``, called with a sentence and a share of 1 as runs are done.
 
     Returns
     -------
-    RecoverySimulation, MigrationSimulation, ScalingSimulation, RingSimulation or TentativeOutput
+    RecoverySimulation, MigrationSimulation, ScalingSimulation or RingSimulation
         What came out: ``to_dict()`` and ``to_json()``; recoveries, scalings and rings have ``to_frame()`` too.
 
     Raises

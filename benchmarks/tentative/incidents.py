@@ -6,27 +6,43 @@ Everything is drawn by hashes of the seed, so that every engine makes the same r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
 from pyspark.sql import functions as F
 
 from ftplan.model.topology import BoolArray, IntArray
-from ftplan.spark_stats.tentative.lanes import (
-    kept_entries,
-    live_lanes,
-    substreams,
-    with_everything,
-)
-from ftplan.spark_stats.tentative.settings import Flows, Traffic
+from tentative.lanes import Flows, Shape, kept_entries, live_lanes, substreams, with_everything
 
 #: Speeds in hundredths of km/h: from the first up to the second, without and after an incident that causes a jam.
 FREE, JAMMED = (4_000, 6_000), (500, 1_500)
 #: Independent draws.
 _SPEED, _PLACE, _JAM = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What is driven and reported.
+
+    ``users`` are on ``segments`` by Zipf's law of exponent ``zipf``; each stays on its segment and reports in turn,
+    ``rate`` locations a second in all. Every ``incident_every_s`` there is an incident on the segment of somebody drawn
+    at random; ``jam_share`` of them cause a jam, which lasts as long as a window.
+    """
+
+    seconds: int
+    lanes: int
+    users: int = 100_000
+    segments: int = 1_000
+    rate: int = 20_000
+    zipf: float = 0.5
+    incident_every_s: int = 2
+    jam_share: float = 0.5
+    jam_s: int = 300
+    seed: int = 0
 
 
 def users_of(traffic: Traffic) -> IntArray:
@@ -100,51 +116,27 @@ class TrafficStreams:
         return F.pmod(F.xxhash64(seed, number, "id"), F.lit(most).cast("bigint"))
 
 
-#: The operators, and the two streams.
-OPERATORS = ("speeds", "incidents", "jams", "report")
 LOCATIONS, REPORTS = "locations", "reports"
 #: Below this mean speed a segment is jammed.
 THRESHOLD = (JAMMED[1] + FREE[0]) // 2
-
-
-def mean_speeds(locations: Any) -> Any:
-    """Return what ``speeds`` emits for a stream of locations."""
-    sums = F.sum("speed").alias("speed"), F.count(F.lit(1)).alias("records")
-    return locations.groupBy("second", "segment", "lane").agg(*sums)
-
-
-def distinct_incidents(reports: Any) -> Any:
-    """Return what ``incidents`` emits for a stream of reports."""
-    return reports.select(F.col("second").alias("began"), "segment", "lane").distinct()
 
 
 @dataclass(frozen=True)
 class IncidentJoin:
     """The query: mean speeds and incidents are joined by segment in each window.
 
-    An incident has caused a jam if the mean speed from its second to the end of the window is low.
-
-    Attributes
-    ----------
-    speeds
-        What ``speeds`` emits, a frame: a row a ``second`` and ``segment`` (of a ``lane``), as the sum of ``speed`` and
-        the number of ``records``.
-    incidents
-        What ``incidents`` emits, a frame: a row an incident, the second when it ``began``, ``segment`` and ``lane``.
-    seconds
-        Length of the streams; window and slide likewise.
-    parallelism
-        Tasks of each operator.
+    An incident has caused a jam if the mean speed from its second to the end of the window is low. ``speeds`` is what
+    ``speeds`` emits, a row a ``second`` and ``segment`` (of a ``lane``), as the sum of ``speed`` and the number of
+    ``records``; ``incidents`` has a row an incident, the second when it ``began``, ``segment`` and ``lane``.
     """
 
     spark: Any
+    shape: Shape
     speeds: Any
     incidents: Any
-    lanes: int
     seconds: int
     window_s: int
     slide_s: int
-    parallelism: tuple[int, ...]
 
     @property
     def windows(self) -> int:
@@ -152,7 +144,7 @@ class IncidentJoin:
         return (self.seconds - self.window_s) // self.slide_s + 1
 
     def outputs(self, live: Mapping[str, BoolArray]) -> Any:
-        """What ``jams`` puts out, and ``report`` gathers: ``plan``, ``window``, ``entry`` and the ``lane``."""
+        """Return what ``jams`` puts out, and ``report`` gathers: ``plan``, ``window``, ``entry`` and the ``lane``."""
         last, slides = self.windows - 1, self.window_s // self.slide_s
         known = self.incidents.join(live_lanes(self.spark, live[REPORTS]), "lane")
         after = F.sequence(F.col("began"), F.col("began") + F.lit(self.window_s - 1))
@@ -177,23 +169,46 @@ class IncidentJoin:
 
     def flows(self) -> Flows:
         """Return what went over the edges without failure."""
-        lanes, (speeds, incidents, jams, report) = self.lanes, self.parallelism
+        lanes, (speeds, incidents, jams, report) = self.shape.lanes, self.shape.operators.values()
         everything = np.ones((1, lanes), dtype=np.bool_)
-        outputs = self.outputs({LOCATIONS: everything, REPORTS: everything})
-        count = F.count(F.lit(1)).alias("records")
-        by_lane = outputs.groupBy("lane", "window").agg(count).toArrow()
-        counted = [frame.groupBy("lane").agg(count).toArrow() for frame in (self.speeds, self.incidents)]
+        outputs = self.outputs({LOCATIONS: everything, REPORTS: everything}).cache()
+        by_window = outputs.groupBy("window").agg(F.count(F.lit(1)).alias("records")).toArrow()
         edges = {
-            (OPERATORS[0], OPERATORS[2]): substreams(counted[0], lanes, speeds, jams),
-            (OPERATORS[1], OPERATORS[2]): substreams(counted[1], lanes, incidents, jams),
-            (OPERATORS[2], OPERATORS[3]): substreams(by_lane, lanes, jams, report),
+            ("speeds", "jams"): substreams(self.speeds, lanes, speeds, jams),
+            ("incidents", "jams"): substreams(self.incidents, lanes, incidents, jams),
+            ("jams", "report"): substreams(outputs, lanes, jams, report),
         }
-        in_window = np.bincount(
-            by_lane["window"].to_numpy(), by_lane["records"].to_numpy(), minlength=self.windows
-        ).astype(np.int64)
+        outputs.unpersist()
+        in_window = np.zeros(self.windows, dtype=np.int64)
+        in_window[by_window["window"].to_numpy()] = by_window["records"].to_numpy()
         return Flows(float(self.seconds), edges, in_window)
 
     def kept(self, live: Mapping[str, BoolArray]) -> IntArray:
         """Return how many entries each plan keeps in each window, shape (plans, windows)."""
         lanes = {stream: with_everything(some) for stream, some in live.items()}
         return kept_entries(self.outputs(lanes), 0, self.windows, len(lanes[REPORTS]))[1:]
+
+
+@contextmanager
+def incident_join(
+    spark: Any, tasks: tuple[int, ...] = (8, 4, 4, 1), window_s: int = 300, slide_s: int = 10, **traffic: Any
+) -> Iterator[IncidentJoin]:
+    """Yield the query on streams that are made up as *traffic* says, fields of :class:`Traffic`."""
+    streams = TrafficStreams(spark, Traffic(lanes=lcm(*tasks), jam_s=window_s, **traffic))
+    sums = F.sum("speed").alias("speed"), F.count(F.lit(1)).alias("records")
+    speeds = streams.locations().groupBy("second", "segment", "lane").agg(*sums)
+    incidents = streams.reports().select(F.col("second").alias("began"), "segment", "lane").distinct()
+    names = ("speeds", "incidents", "jams", "report")
+    shape = Shape(
+        "incidents",
+        dict(zip(names, tasks, strict=True)),
+        (("speeds", "jams"), ("incidents", "jams"), ("jams", "report")),
+        {LOCATIONS: ("speeds", "jams", "report"), REPORTS: ("incidents", "jams", "report")},
+        streams.traffic.lanes,
+        joins="jams",
+    )
+    with ExitStack() as stack:
+        cached = [frame.cache() for frame in (speeds, incidents)]
+        for frame in cached:
+            stack.callback(frame.unpersist)
+        yield IncidentJoin(spark, shape, *cached, streams.traffic.seconds, window_s, slide_s)

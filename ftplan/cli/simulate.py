@@ -13,19 +13,16 @@ from ftplan.cli.lazy_group import LazyGroup
 from ftplan.simulation.registry import BY_NAME, SimulationRow
 
 #: Command, module, what the list of commands says of it.
-SUBCOMMANDS: dict[str, tuple[str, str]] = {
-    name: (f"{__name__}.{name.replace('-', '_')}" if not row.takes_plan else __name__, row.summary)
-    for name, row in sorted(BY_NAME.items())
-}
+SUBCOMMANDS: dict[str, tuple[str, str]] = {name: (__name__, row.summary) for name, row in sorted(BY_NAME.items())}
 
 
 class SimulationGroup(LazyGroup):
-    """Simulations that take a plan have one command, made from their rows; others have a module."""
+    """A command for each simulation, made from its row."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return one command, None where there is none of that name."""
         row = BY_NAME.get(cmd_name)
-        return super().get_command(ctx, cmd_name) if row is None or not row.takes_plan else _command_of(row)
+        return super().get_command(ctx, cmd_name) if row is None else _command_of(row)
 
 
 @click.group(
@@ -36,11 +33,11 @@ class SimulationGroup(LazyGroup):
     context_settings=options.SETTINGS,
 )
 def command() -> None:
-    """See what happens, before it does: recoveries, migrations, rings, scaling, the output after a failure."""
+    """See what happens, before it does: recoveries, migrations, rings, scaling."""
 
 
 def _command_of(row: SimulationRow) -> click.Command:
-    """Return the command of a simulation that takes a plan; its options are those of the simulation's dataclass."""
+    """Return the command of a simulation; its options are those of the simulation's dataclass."""
     from ftplan.cli import kind_options
 
     parts = options.together(
