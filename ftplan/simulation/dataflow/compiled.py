@@ -109,14 +109,12 @@ class CompiledPlane:
 
     def move(self, task: int, node: int) -> None:
         """Say where a task works from now on."""
-        s, cost = self._state, self._tables.cost
+        s = self._state
         s.task[k.NODE][task], s.pace[k.CORES][task] = node, 0.0
-        if s.task[k.WORK][task] == k.SNAPSHOT:
-            s.pace[k.LEFT][task] = cost[k.SNAPSHOT_CORE_S][task]
-        elif s.task[k.WORK][task] == k.BATCH:
+        if s.task[k.AT_BATCH][task]:
             at = s.task[k.PROCESSED][task] * self.job.tasks + task
             records = self._counted[at + self.job.tasks] - self._counted[at]
-            s.pace[k.LEFT][task] = records * cost[k.RECORD_S][task]
+            s.pace[k.LEFT][task] = records * self._tables.record_s[task]
         self._arrange()
 
     def start(self, task: int, node: int, batch: int) -> None:
@@ -180,7 +178,7 @@ class CompiledPlane:
     def _forget(self, task: int) -> None:
         """Let a task lose its work, and what was sent to it."""
         s = self._state
-        s.task[k.WORK][task], s.pace[k.LEFT][task], s.pace[k.CORES][task] = k.IDLE, 0.0, 0.0
+        s.task[k.AT_BATCH][task], s.pace[k.LEFT][task], s.pace[k.CORES][task] = 0, 0.0, 0.0
         s.tally[k.ORDERS] += 1
         s.task[k.RESET][task] = s.tally[k.ORDERS]
 
@@ -240,12 +238,7 @@ class CompiledPlane:
         """Double the room for what is under way where it is full."""
         s = self._state
         if s.tally[k.LAST] - s.tally[k.FIRST] == len(s.sent_s):  # number i is at i modulo the size of the ring
-            self._state = s = s._replace(sent=k.longer(s.sent, s.sent), sent_s=k.longer(s.sent_s, s.sent_s))
-        size = len(s.upload_s)
-        if s.tally[k.UPLOADS] == size:
-            self._state = s = s._replace(upload=k.longer(s.upload, s.upload), upload_s=k.longer(s.upload_s, s.upload_s))
-            s.upload[k.SLOTS][size:] = range(size, 2 * size)
-            s.upload[k.SLOT_PLACE][size:] = [-1] * size
+            self._state = s._replace(sent=k.longer(s.sent, s.sent), sent_s=k.longer(s.sent_s, s.sent_s))
 
     def _observe(self) -> None:
         """Note the end of a bin."""

@@ -40,8 +40,6 @@ class StreamJob:
         Bytes of a record in buffers.
     batch_s
         Seconds of source time in a batch.
-    load
-        Factor on all rates, by batch; beyond its end the last holds. None: 1.
     """
 
     rate: FloatArray
@@ -55,7 +53,6 @@ class StreamJob:
     state_bytes: FloatArray
     record_bytes: float = 100.0
     batch_s: float = 0.1
-    load: FloatArray | None = None
 
     @property
     def tasks(self) -> int:
@@ -89,10 +86,7 @@ class StreamJob:
 
         Shape (batches + 1, tasks), whole numbers; row b is what came before batch b.
         """
-        factor = np.ones(batches)
-        if self.load is not None and len(self.load):
-            factor = self.load[np.minimum(np.arange(batches), len(self.load) - 1)]
-        seconds = np.concatenate(([0.0], np.cumsum(factor))) * self.batch_s
+        seconds = np.arange(batches + 1.0) * self.batch_s
         return np.asarray(np.floor(np.outer(seconds, self.rate) + 1e-9))
 
     def records_in(self, batches: int) -> FloatArray:

@@ -24,10 +24,6 @@ class FlowOptions:
     coordinated
         Checkpoints by punctuations through the whole job ([SuZhouTR], section 4.1); else each task makes its own, at a
         phase of its own.
-    snapshot_core_s
-        Core-seconds that a task's checkpoint takes of its work, shape (tasks,); None for none.
-    upload_s
-        Seconds from when a task has taken its snapshot until it is safe, shape (tasks,); None for none.
     phase
         Batches by which each task's own checkpoints are shifted, shape (tasks,); None for none.
     bin_s
@@ -38,8 +34,6 @@ class FlowOptions:
     queue_batches: int = 10
     checkpoint_s: float = 10.0
     coordinated: bool = True
-    snapshot_core_s: FloatArray | None = None
-    upload_s: FloatArray | None = None
     phase: IntArray | None = None
     bin_s: float = 1.0
 
@@ -103,12 +97,11 @@ class DataPlane(Protocol):
     as duplicate; one that comes before those in between is lost (its sender did not keep them).
 
     Checkpoints are due after each number of batches that is a multiple of ``checkpoint_s / batch_s`` (each task's own:
-    that many later by its phase). When a task has processed so many, it sends its output, works on its snapshot, and
-    goes on; the snapshot is safe ``upload_s`` later, unless the task has failed or gone back since. A checkpoint of
-    the whole job is complete when all tasks are alive and have one that is safe, as old or younger, since they last
-    started or went back; what a task started with or went back to counts. Where each task makes its own, they are on
-    disk with what it keeps of its output, and outlive it; the oldest of all tasks' last ones counts as complete.
-    What is older than the complete one is trimmed from all buffers.
+    that many later by its phase). When a task has processed so many, it sends its output, and its snapshot is safe.
+    A checkpoint of the whole job is complete when all tasks are alive and have one that is safe, as old or younger,
+    since they last started or went back; what a task started with or went back to counts. Where each task makes its
+    own, they are on disk with what it keeps of its output, and outlive it; the oldest of all tasks' last ones counts
+    as complete. What is older than the complete one is trimmed from all buffers.
 
     Nodes are numbered; :meth:`add_node` gives the next number. Times are seconds; 0 is the begin of batch 0. A new
     plane has no node, and all its tasks are down: the first order is to start each with the state after 0 batches.
@@ -143,7 +136,7 @@ class DataPlane(Protocol):
         """Let stalled tasks go on."""
 
     def move(self, task: int, node: int) -> None:
-        """Say where a task works from now on; its work on the batch or snapshot under way is lost, not the batch."""
+        """Say where a task works from now on; its work on the batch under way is lost, not the batch."""
 
     def start(self, task: int, node: int, batch: int) -> None:
         """Start a task that is down, with the state after *batch* batches.

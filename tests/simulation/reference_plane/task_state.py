@@ -14,7 +14,7 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.streams import LOG, Identity, Records
+from tests.simulation.reference_plane.streams import LOG, Identity, Records
 
 
 @dataclass(frozen=True, eq=False)

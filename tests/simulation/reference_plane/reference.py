@@ -10,12 +10,12 @@ import numpy as np
 from ftplan.model.topology import IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import FlowOptions, Observed
-from ftplan.simulation.dataflow.record_flow import RecordFlow
-from ftplan.simulation.dataflow.storage import SourceLog
-from ftplan.simulation.dataflow.streams import InputOrderFactory, Records, RepairedOrder
-from ftplan.simulation.dataflow.task import Task
-from ftplan.simulation.dataflow.task_state import StreamLedger, TaskHistory, rebuilt_state, task_role
-from ftplan.simulation.engine.processor import Processor
+from tests.simulation.reference_plane.processor import Processor
+from tests.simulation.reference_plane.record_flow import RecordFlow
+from tests.simulation.reference_plane.storage import SourceLog
+from tests.simulation.reference_plane.streams import InputOrderFactory, Records, RepairedOrder
+from tests.simulation.reference_plane.task import Task
+from tests.simulation.reference_plane.task_state import StreamLedger, TaskHistory, rebuilt_state, task_role
 
 
 class ReferencePlane:
@@ -154,7 +154,7 @@ class ReferencePlane:
         return self.flow.seen.observed(self.flow.checkpoints.completed)
 
     def ledger(self) -> StreamLedger:
-        """Return what became of all records sent until now; see :func:`ftplan.simulation.dataflow.reference.audit`."""
+        """Return what became of all records sent until now; see :func:`audit`."""
         rows = [
             (
                 stream.sent,

@@ -56,30 +56,7 @@ class Processor:
         self._cores = cores
         self._items: dict[WorkItem, None] = {}
         self._since_s = env.now
-        self._busy_core_s = 0.0
         self._call_off: Callable[[], None] | None = None
-
-    @property
-    def cores(self) -> float:
-        """Cores to share; 0 while the node is down. What is at work keeps what it has done when they change."""
-        return self._cores
-
-    @cores.setter
-    def cores(self, cores: float) -> None:
-        self._progress()
-        self._cores = cores
-        self._share()
-
-    @property
-    def at_work(self) -> int:
-        """Number of items at work."""
-        return len(self._items)
-
-    @property
-    def busy_core_s(self) -> float:
-        """Core-seconds worked until now, cancelled work included."""
-        self._progress()
-        return self._busy_core_s
 
     def work(self, core_s: float, threads: float = 1.0) -> WorkItem:
         """Begin work of *core_s* core-seconds on at most *threads* cores; no work is done at once."""
@@ -108,7 +85,6 @@ class Processor:
         if seconds > 0.0:
             for item in self._items:
                 item.left_core_s = max(item.left_core_s - item.cores * seconds, 0.0)
-                self._busy_core_s += item.cores * seconds
 
     def _share(self) -> None:
         """Share the cores anew and look ahead to the next departure."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftplan.simulation.dataflow.streams import Arrival, Barrier, InputOrder, Message, Records, RepairedOrder
 from tests.simulation.oracles.printed_order import PrintedOrder
+from tests.simulation.reference_plane.streams import Arrival, Barrier, InputOrder, Message, Records, RepairedOrder
 
 
 def batch(stream: int, number: int, records: int = 2) -> list[Message]:

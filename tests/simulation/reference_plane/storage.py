@@ -9,8 +9,8 @@ import numpy as np
 
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions
-from ftplan.simulation.dataflow.streams import LOG, Arrival, Message, Records
-from ftplan.simulation.dataflow.task_state import TaskState
+from tests.simulation.reference_plane.streams import LOG, Arrival, Message, Records
+from tests.simulation.reference_plane.task_state import TaskState
 
 
 class CheckpointStore:

@@ -7,8 +7,8 @@ import pytest
 
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane
 from tests.simulation.dataflow.cases import begin, chain, job
+from tests.simulation.reference_plane.reference import ReferencePlane
 
 QUIET = FlowOptions(delay_s=0.1, checkpoint_s=np.inf)
 
