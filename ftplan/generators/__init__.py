@@ -5,6 +5,5 @@ what is added to it (costs, state, priorities) is drawn from others, so that a k
 
 ``generate.py`` is the function and the command; ``options.py`` and ``topology_options.py`` have the knobs of
 ``knobs.py`` as options, ``presets.py`` the settings of experiments. ``topology.py`` (with ``queries.py``),
-``cluster.py``, ``failure.py`` and ``stats.py`` (with ``loads.py``) make one kind of document each. ``experiments.py``
-has instances of benchmarks whose draws are their own.
+``cluster.py``, ``failure.py`` and ``stats.py`` (with ``loads.py``) make one kind of document each.
 """

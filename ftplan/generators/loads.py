@@ -72,19 +72,6 @@ def grid(knobs: StatsKnobs) -> tuple[int, int]:
     return window_us, START_S * 1_000_000 // window_us * window_us
 
 
-def daily_loads(
-    groups: int, windows: int, seed: int | np.random.Generator, records: float = 10.0, day: int = 144
-) -> FloatArray:
-    """Return Poisson loads of key groups with lognormal sizes that follow the day with random phases.
-
-    Shape (windows, groups); *records* is the median size in a window, and *day* how many windows a day has.
-    """
-    knobs = StatsKnobs(windows=windows, records=records, window_s=86_400.0 / day)
-    random = np.random.default_rng(seed)
-    size = records * sizes(knobs, groups, random)
-    return drawn(knobs, expected(knobs, size, phases(knobs, groups, 0, random), random), random)
-
-
 def sizes(knobs: StatsKnobs, groups: int, random: np.random.Generator) -> FloatArray:
     """Return sizes of key groups: lognormal around 1 with sigma ``skew``, or rank^-skew, shuffled; shape (groups,)."""
     if knobs.sizes == "lognormal":

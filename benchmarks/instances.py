@@ -1,4 +1,4 @@
-"""Random instances of the benchmarks whose draws are their own: figures in benchmarks/RESULTS.md rest on their bits."""
+"""Random instances of benchmarks and tests whose draws are their own: figures in RESULTS.md rest on their bits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.generators.knobs import IntRange
+from ftplan.generators.knobs import IntRange, StatsKnobs
+from ftplan.generators.loads import drawn, expected, phases, sizes
 from ftplan.generators.topology import partitioning
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.topology import Edge, FloatArray, Operator, Substreams, Topology
@@ -173,6 +174,19 @@ def popular_queries(queries: int, random: np.random.Generator) -> Topology:
 
     stream = Edge(0, 1, substreams=Substreams(sender, receiver, np.ones(len(sender))))
     return Topology((operator("shared", tasks, False), operator("query", queries, True)), (stream,))
+
+
+def daily_loads(
+    groups: int, windows: int, seed: int | np.random.Generator, records: float = 10.0, day: int = 144
+) -> FloatArray:
+    """Return Poisson loads of key groups with lognormal sizes that follow the day with random phases.
+
+    Shape (windows, groups); *records* is the median size in a window, and *day* how many windows a day has.
+    """
+    knobs = StatsKnobs(windows=windows, records=records, window_s=86_400.0 / day)
+    random = np.random.default_rng(seed)
+    size = records * sizes(knobs, groups, random)
+    return drawn(knobs, expected(knobs, size, phases(knobs, groups, 0, random), random), random)
 
 
 def packed_cluster(
