@@ -83,7 +83,7 @@ def _simulated(row: SimulationRow, plan: str | None, given: Mapping[str, Any]) -
     if path is not None:
         from ftplan.reports.plot_file import write_figure
 
-        write_figure(row.part("figure:simulation_figure")(document), path, given["force"])
+        write_figure(row.part("view:simulation_figure")(document), path, given["force"])
     emit_answer(Answer(text, row.part("view:tables")(document)), given)
     if answer.unmet is not None:
         say(answer.unmet)

@@ -11,7 +11,7 @@ Each is a folder with files of the same names; a file of that name here has what
 - ``outcome``: what came out of one run, and whether every record counts once and in order.
 - ``simulate``: from inputs and options to an answer, over all runs.
 - ``answer``: what came out of all runs, as data and as a document; ``document`` describes that file.
-- ``view``: its tables. ``figure``: its picture.
+- ``view``: its tables and its picture.
 
 Below them ``engine`` has what all are made of, on SimPy, and ``dataflow`` how batches flow through a job. No simulation
 asks a planner how good a plan is: plans are held against what happens. That is held against closed forms, slower

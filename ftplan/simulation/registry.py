@@ -53,7 +53,7 @@ class SimulationRow:
 
         These are ``options:OPTIONS`` (a dataclass), ``options:HELP`` (the help of the command), :attr:`function` (from
         inputs and options to an answer), ``document:MODEL`` (of its documents), and from a document ``view:tables`` and
-        ``figure:simulation_figure``.
+        ``view:simulation_figure``.
         """
         return resolve_name(f"{self.folder}.{place}")
 

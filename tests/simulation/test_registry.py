@@ -16,13 +16,12 @@ FILES = {"__init__", "options", "scene", "setting", "run", "outcome", "simulate"
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_simulation_is_its_folder_and_a_row(row: SimulationRow) -> None:
     folder = ROOT / row.folder.replace(".", "/")
-    needed = FILES | ({"figure"} if row.plot else set())
-    assert needed <= {path.stem for path in folder.glob("*.py")}
+    assert {path.stem for path in folder.glob("*.py")} >= FILES
     assert row.part("options:OPTIONS").__name__.endswith("Options")
     assert issubclass(row.part("document:MODEL"), SimulationModel)
     assert row.part(row.function).__module__ == f"{row.folder}.simulate"
     assert callable(row.part("view:tables"))
-    assert not row.plot or callable(row.part("figure:simulation_figure"))
+    assert not row.plot or callable(row.part("view:simulation_figure"))
     assert row.part("options:HELP").startswith("Simulate ")
     assert f'kind: Literal["{row.name}"]' in (folder / "document.py").read_text("utf-8")
 

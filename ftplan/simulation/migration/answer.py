@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.planners.rebalance.prepare import PreparedRebalance
-from ftplan.simulation.answer import Document, figure, simulation_document
-from ftplan.simulation.migration.options import MigrationSimulationOptions
+from ftplan.simulation.answer import Document, Simulation, figure
 from ftplan.simulation.migration.run import MoveOutcome
 from ftplan.simulation.migration.scene import PlannedMove, PlannedMoves
 
 _FIGURES = ("pause_s", "completion_s", "longest_delay_s")
 
 
-@dataclass(frozen=True, eq=False)
-class MigrationSimulation:
-    """What came out of simulated migrations.
+class MigrationSimulation(Simulation):
+    """What came out of simulated migrations; ``body`` has the level, and what it holds under the level's name."""
 
-    Attributes
-    ----------
-    body
-        What the document holds under the name of the level.
-    unmet
-        Why the command ends with exit code 1; None where it does not.
-    """
+    kind = "migration"
 
-    options: MigrationSimulationOptions
-    body: Mapping[str, Any]
-    inputs: tuple[InputFile, ...]
-    warnings: tuple[Warn, ...]
-    unmet: str | None = None
-
-    def to_dict(self) -> Document:
-        """Return the document, format ``ftplan/simulation``."""
-        contents = {"level": self.options.level, self.options.level: self.body}
-        return simulation_document(self, "migration", contents)
-
-    def to_json(self) -> str:
-        """Return the document as JSON text, the same for the same answer."""
-        return canonical_json(self.to_dict())
+    @property
+    def unmet(self) -> str | None:
+        """What is not exactly-once, None where nothing is."""
+        body = self.body.get("messages")
+        if body is None or body["exactly_once"]:
+            return None
+        first, count = body["faults"][0], sum(not item["exactly_once"] for item in body["moves"])
+        what = f"{first['operator']}/{first['key_group']}: {first['records']} records {first['what']}"
+        return f"not exactly once: {count} of {len(body['moves'])} moves, the first one of {what}"
 
 
 class MessageRun(NamedTuple):

@@ -15,7 +15,7 @@ from ftplan.planners.rebalance.from_plan import numbered, question_of
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.simulation.answer import Document
 from ftplan.simulation.migration.answer import MessageRun, MigrationSimulation, messages_document
-from ftplan.simulation.migration.options import TRACE, MigrationSimulationOptions
+from ftplan.simulation.migration.options import MESSAGES, TRACE, MigrationSimulationOptions
 from ftplan.simulation.migration.run import run_moves
 from ftplan.simulation.migration.scene import PlannedMoves, move_settings, planned_moves
 from ftplan.simulation.registry import Report
@@ -31,7 +31,7 @@ TRACE_ONLY = (
     "protocol", "load", "capacity_per_core", "overload",
 )  # fmt: skip
 #: Messages of each move and of all moves together where no number is asked for, and the least of each.
-MESSAGES, ALL_MESSAGES, LEAST_MESSAGES = 2_000, 200_000, 100
+EACH, ALL_MESSAGES, LEAST_MESSAGES = 2_000, 200_000, 100
 
 
 def simulate_migration(
@@ -84,7 +84,7 @@ def simulate_messages(
     prepared = question_of(given.plan, problem, **instead)
     rebalance = numbered(given.plan, prepared.problem)
     age = instead.get("checkpoint_age_s", RebalanceOptions.of_plan(given.plan).checkpoint_age_s)
-    messages = options.messages or min(MESSAGES, max(LEAST_MESSAGES, ALL_MESSAGES // max(len(rebalance.moves), 1)))
+    messages = options.messages or min(EACH, max(LEAST_MESSAGES, ALL_MESSAGES // max(len(rebalance.moves), 1)))
     moves = planned_moves(prepared, rebalance, messages, options.seed, age is not None)
     runs = _runs(moves, options, progress)
     body = messages_document(prepared, moves, runs)
@@ -94,7 +94,8 @@ def simulate_messages(
         *prepared.problem.warnings,
         *_warnings(body, len(runs), options.runs),
     )
-    return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys(warnings)), _unmet(body))
+    contents = {"level": MESSAGES, MESSAGES: body}
+    return MigrationSimulation(options, contents, inputs, tuple(dict.fromkeys(warnings)))
 
 
 def _refuse_others(options: MigrationSimulationOptions) -> None:
@@ -137,11 +138,3 @@ def _warnings(body: Document, done: int, runs: int) -> list[Warn]:
         text = f"{len(open_):,} moves, the first one of {open_[0]}, had not ended when their simulation did"
         warnings.append(Warn("NOT_ENDED", f"{text}: --messages simulates longer"))
     return warnings
-
-
-def _unmet(body: Document) -> str | None:
-    if body["exactly_once"]:
-        return None
-    first, count = body["faults"][0], sum(not item["exactly_once"] for item in body["moves"])
-    what = f"{first['operator']}/{first['key_group']}: {first['records']} records {first['what']}"
-    return f"not exactly once: {count} of {len(body['moves'])} moves, the first one of {what}"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
-from ftplan.simulation.answer import Document, figure, mean_interval, simulation_document
+from ftplan.simulation.answer import Document, Simulation, cells, figure, mean_interval
 from ftplan.simulation.recovery.contenders import Contender
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
 from ftplan.simulation.recovery.outcome import ControlEvent, RecoverySummary
@@ -31,20 +29,16 @@ FIGURES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class RecoverySimulation:
-    """What came out of a simulation, as its document has it; ``unmet`` is a limit that was asked for and not kept."""
+class RecoverySimulation(Simulation):
+    """What came out of a simulation; unmet is a limit that was asked for and not kept."""
 
+    kind = "recovery"
     options: RecoverySimulationOptions
-    files: Mapping[str, Any]  # options that take a file, as they are recorded
-    runs: int
-    checkpoint_interval_s: float
-    until_s: float
-    time_s: FloatArray
-    recoveries: tuple[Document, ...]
-    comparison: tuple[Document, ...]
-    inputs: tuple[InputFile, ...]
-    warnings: tuple[Warn, ...]
+
+    @property
+    def recoveries(self) -> list[Document]:
+        """What each mode and plan was like."""
+        return list(self.body["recoveries"])
 
     @property
     def unmet(self) -> str | None:
@@ -54,22 +48,6 @@ class RecoverySimulation:
         if limit is None or mean <= limit:
             return None
         return f"priority x seconds down are {mean:.6g}, above --max-down {limit:g}"
-
-    def to_dict(self) -> Document:
-        """Return the document, format ``ftplan/simulation``."""
-        contents = {
-            "runs": self.runs,
-            "checkpoint_interval_s": self.checkpoint_interval_s,
-            "until_s": self.until_s,
-            "time_s": self.time_s.tolist(),
-            "recoveries": list(self.recoveries),
-            "comparison": list(self.comparison),
-        }
-        return simulation_document(self, "recovery", contents, self.files)
-
-    def to_json(self) -> str:
-        """Return the document as JSON text, the same for the same answer."""
-        return canonical_json(self.to_dict())
 
     def to_frame(self) -> Any:
         """Return a pandas frame with a row for each query of each recovery, without what is told over time."""
@@ -98,7 +76,7 @@ def recovery_document(contender: Contender, runs: SimulatedRuns, scene: Recovery
     for column, query in enumerate(queries.tolist()):
         operator, index = graph.name(query)
         back = back_s[(down_s[:, column] > 0.0) & ~not_back[:, column], column]
-        series = {name: _cells(values[:, column]) for name, values in over_time.items() if name != "lag_records"}
+        series = {name: cells(values[:, column]) for name, values in over_time.items() if name != "lag_records"}
         listed.append(
             {
                 "operator": operator,
@@ -117,18 +95,18 @@ def recovery_document(contender: Contender, runs: SimulatedRuns, scene: Recovery
         "algorithm": contender.algorithm if contender.schedule is None else None,
         "summary": {name: figure(values_of(summaries, name)) for name in FIGURES},
         "queries": listed,
-        "lag_records": _cells(over_time["lag_records"]),
+        "lag_records": cells(over_time["lag_records"]),
         "events": [_event(item, scene) for item in runs.events],
     }
 
 
-def compared(recoveries: Sequence[Document], runs: Sequence[SimulatedRuns]) -> tuple[Document, ...]:
+def compared(recoveries: Sequence[Document], runs: Sequence[SimulatedRuns]) -> list[Document]:
     """Return each recovery but the first against that."""
     first, *others = (of_one.summaries for of_one in runs)
-    return tuple(
+    return [
         {"mode": recovery["mode"], "plan": recovery["plan"], "differences": differences(first, other)}
         for recovery, other in zip(recoveries[1:], others, strict=True)
-    )
+    ]
 
 
 def values_of(summaries: Sequence[RecoverySummary], name: str) -> FloatArray:
@@ -152,10 +130,6 @@ def differences(first: Sequence[RecoverySummary], other: Sequence[RecoverySummar
             counts = {"less": int((apart < 0).sum()), "equal": int((apart == 0).sum()), "more": int((apart > 0).sum())}
             rows.append({"figure": name, "mean": mean, "low": low, "high": high, **counts})
     return rows
-
-
-def _cells(values: FloatArray) -> list[float | None]:
-    return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
 def _event(event: ControlEvent, scene: RecoveryScene) -> Document:

@@ -80,12 +80,14 @@ def simulate_recovery(
     return RecoverySimulation(
         options=scene.options,
         files=scene.files | {"against": recorded(request.against, plans[1].path)},
-        runs=done,
-        checkpoint_interval_s=scene.checkpoint_s,
-        until_s=scene.until_s,
-        time_s=cell_ends(scene),
-        recoveries=tuple(documents),
-        comparison=compared(documents, by_contender),
+        body={
+            "runs": done,
+            "checkpoint_interval_s": scene.checkpoint_s,
+            "until_s": scene.until_s,
+            "time_s": cell_ends(scene).tolist(),
+            "recoveries": documents,
+            "comparison": compared(documents, by_contender),
+        },
         inputs=(*scene.inputs, *(item.file for item in plans if item.file is not None)),
         warnings=tuple(dict.fromkeys((*scene.warnings, *warnings))),
     )

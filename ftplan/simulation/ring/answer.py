@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ftplan.model.names import natural_key
-from ftplan.model.plan import InputFile, Warn, canonical_json
+from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray
 from ftplan.planners.peer_ring.ring import written_token
 from ftplan.planners.peer_ring.takeover.recovery import balance, recovery
-from ftplan.simulation.answer import Document, figure, simulation_document
-from ftplan.simulation.ring.options import RingSimulationOptions
+from ftplan.simulation.answer import Document, Simulation, cells, figure
 from ftplan.simulation.ring.outcome import RingOutcome
 from ftplan.simulation.ring.scene import RingScene
 from ftplan.simulation.ring.world import Change
@@ -25,17 +24,10 @@ LOST, EXCUSED = "lost", "lost, since all who held them failed"
 NAMED = 6
 
 
-@dataclass(frozen=True, eq=False)
-class RingSimulation:
-    """What came out of a simulation of a peer ring, as its document has it.
+class RingSimulation(Simulation):
+    """What came out of a simulation of a peer ring."""
 
-    ``unmet``: why the command ends with exit code 1, None where it does not.
-    """
-
-    options: RingSimulationOptions
-    body: Document
-    inputs: tuple[InputFile, ...]
-    warnings: tuple[Warn, ...]
+    kind = "ring"
 
     @property
     def unmet(self) -> str | None:
@@ -47,22 +39,9 @@ class RingSimulation:
         more = f" and {first['key_groups'] - 1:,} more key groups" if first["key_groups"] > 1 else ""
         return f"{records:,.6g} records are lost though a copy should have been left: {first['first']}{more}"
 
-    def to_dict(self) -> Document:
-        """Return the document, format ``ftplan/simulation``."""
-        return simulation_document(self, "ring", self.body)
-
-    def to_json(self) -> str:
-        """Return the document as JSON text, the same for the same answer."""
-        return canonical_json(self.to_dict())
-
     def to_frame(self) -> Any:
         """Return a pandas frame with a row for each node and cell of time of the first run."""
-        import pandas as pd
-
-        return pd.concat(
-            pd.DataFrame({"node": node["node"], "time_s": self.body["time_s"], **node["over_time"]})
-            for node in self.body["nodes"]
-        )
+        return self._frame("node", self.body["nodes"])
 
 
 def body(scene: RingScene, outcomes: Sequence[RingOutcome]) -> tuple[Document, tuple[Warn, ...]]:
@@ -87,7 +66,7 @@ def body(scene: RingScene, outcomes: Sequence[RingOutcome]) -> tuple[Document, t
         "faults": faults,
         "changes": [_change(scene, change, run) for run, outcome in enumerate(outcomes) for change in outcome.changes],
         "time_s": (setting.every_s * np.arange(1.0, bins + 1.0)).tolist(),
-        "latency_s": _known(first.over_time.latency_s),
+        "latency_s": cells(first.over_time.latency_s),
         "nodes": list(_nodes(first)),
     }
     return document, (*_doubts(outcomes), *_overloaded(document["changes"], setting.thresholds is not None))
@@ -199,10 +178,6 @@ def _nodes(outcome: RingOutcome) -> Iterator[Document]:
 
 def _tokens(tokens: FloatArray) -> list[float]:
     return [written_token(token) for token in tokens.tolist()]
-
-
-def _known(values: FloatArray) -> list[float | None]:
-    return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
 def _overloaded(changes: Sequence[Document], balance: bool) -> Iterator[Warn]:

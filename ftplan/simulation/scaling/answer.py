@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ftplan.model.plan import InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
 from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds
-from ftplan.simulation.answer import Document, figure, simulation_document
+from ftplan.simulation.answer import Document, Simulation, cells, figure
 from ftplan.simulation.scaling.job import ScalingJob
 from ftplan.simulation.scaling.load import RateCurve, integral
 from ftplan.simulation.scaling.options import ScalingSimulationOptions
 from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures
 
 
-@dataclass(frozen=True, eq=False)
-class ScalingSimulation:
-    """What came out of a simulation of scaling, as its document has it.
+class ScalingSimulation(Simulation):
+    """What came out of a simulation of scaling."""
 
-    ``unmet``: why the command ends with exit code 1, None where it does not.
-    """
-
-    options: ScalingSimulationOptions
-    body: Document
-    inputs: tuple[InputFile, ...]
-    warnings: tuple[Warn, ...]
+    kind = "scaling"
 
     @property
     def unmet(self) -> str | None:
@@ -40,22 +31,9 @@ class ScalingSimulation:
         batches = "1 batch" if first["batches"] == 1 else f"{first['batches']:,} batches"
         return f"not exactly once: {mode}: {first['operator']}: {batches} {first['what']}, the first {first['first']}"
 
-    def to_dict(self) -> Document:
-        """Return the document, format ``ftplan/simulation``."""
-        return simulation_document(self, "scaling", self.body)
-
-    def to_json(self) -> str:
-        """Return the document as JSON text, the same for the same answer."""
-        return canonical_json(self.to_dict())
-
     def to_frame(self) -> Any:
         """Return a pandas frame with a row for each mode and cell of time."""
-        import pandas as pd
-
-        return pd.concat(
-            pd.DataFrame({"mode": mode["mode"], "time_s": self.body["time_s"], **mode["over_time"]})
-            for mode in self.body["modes"]
-        )
+        return self._frame("mode", self.body["modes"])
 
 
 def body(
@@ -105,7 +83,7 @@ def mode_document(mode: str, job: ScalingJob, outcomes: Sequence[ScalingOutcome]
                 "operator": name,
                 "queue_records": _mean([outcome.queue[:, number] for outcome in outcomes]),
                 "executors": _mean([outcome.most_executors[:, number].astype(np.float64) for outcome in outcomes]),
-                "scores": [None if np.isnan(score) else score for score in first.scores[:, number].tolist()],
+                "scores": cells(first.scores[:, number]),
                 "states": [
                     {"at_s": at_s, "state": state} for at_s, operator, state in first.changes if operator == number
                 ],
@@ -147,4 +125,4 @@ def _mean(values: Sequence[FloatArray]) -> list[float | None]:
     known = np.isfinite(stacked)
     count = known.sum(axis=0)
     mean = np.divide(np.where(known, stacked, 0.0).sum(axis=0), count, out=np.full(len(count), np.nan), where=count > 0)
-    return [value if np.isfinite(value) else None for value in mean.tolist()]
+    return cells(mean)

@@ -24,7 +24,7 @@ from ftplan.simulation.migration.adaptation.run import run_adaptation
 from ftplan.simulation.migration.adaptation.scene import AdaptationScene, scene_of
 from ftplan.simulation.migration.adaptation.setting import AdaptationOutcome, AdaptationPolicy
 from ftplan.simulation.migration.answer import MigrationSimulation
-from ftplan.simulation.migration.options import MigrationSimulationOptions
+from ftplan.simulation.migration.options import TRACE, MigrationSimulationOptions
 from ftplan.simulation.registry import Report
 
 #: Sums over all periods.
@@ -88,7 +88,8 @@ def simulate_trace(
     inputs = (*(item for item in problem.inputs if item.role != "failure"), *scene.prepared.inputs)
     paths = {item.role: item.path for item in inputs}
     options = replace(options, costs=recorded_costs(options.costs, paths.get("costs")))
-    return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys((*scene.warnings, *cut))))
+    contents = {"level": TRACE, TRACE: body}
+    return MigrationSimulation(options, contents, inputs, tuple(dict.fromkeys((*scene.warnings, *cut))))
 
 
 def _adaptations(scene: AdaptationScene, progress: Report | None) -> tuple[list[dict[str, Any]], list[Warn]]:
