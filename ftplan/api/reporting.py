@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from ftplan.errors import FtplanError
@@ -12,6 +12,7 @@ from ftplan.io.documents import read_document
 from ftplan.io.loading import Source, load
 from ftplan.io.options.fields import quoted
 from ftplan.io.plan_file import load_plan
+from ftplan.io.trace_file import read_trace
 from ftplan.io.validation import FORMATS
 from ftplan.model.kinds import names
 from ftplan.model.plan import FORMAT as PLAN
@@ -35,6 +36,7 @@ def report(
     topology: Source | None = None,
     cluster: Source | None = None,
     max_tasks: int = MAX_TASKS,
+    traces: Sequence[str | os.PathLike[str]] = (),
 ) -> str:
     """Return one self-contained HTML page: it loads nothing, runs no script, and escapes what documents hold.
 
@@ -51,6 +53,8 @@ def report(
         Instead of what the plans name: a path, or the document as a mapping.
     max_tasks
         With more tasks than this, a topology is folded by operator; at most 2,000.
+    traces
+        Paths of what ``--trace`` wrote: the first belongs to the first plan, and so on.
 
     Returns
     -------
@@ -74,7 +78,18 @@ def report(
     if isinstance(max_tasks, bool) or not isinstance(max_tasks, int) or not 0 <= max_tasks <= MOST_CELLS:
         raise FtplanError(f"report: max_tasks: {quoted(max_tasks)} is no whole number from 0 to {MOST_CELLS:,}")
     given = {"topology": topology, "cluster": cluster}
-    return page([_document(item, given) for item in listed], __version__, title, max_tasks)
+    return page(_with_traces([_document(item, given) for item in listed], traces), __version__, title, max_tasks)
+
+
+def _with_traces(
+    documents: list[PlanDocument | OtherDocument], traces: Sequence[str | os.PathLike[str]]
+) -> list[PlanDocument | OtherDocument]:
+    """Return the documents, the plans among them with the traces in their order."""
+    plans = sum(isinstance(item, PlanDocument) for item in documents)
+    if len(traces) > plans:
+        raise FtplanError(f"report: {len(traces)} traces for {plans} plans: each belongs to a plan, in their order")
+    left = iter([read_trace(path) for path in traces])
+    return [replace(item, trace=next(left, ())) if isinstance(item, PlanDocument) else item for item in documents]
 
 
 def _document(item: Any, given: Mapping[str, Source | None]) -> PlanDocument | OtherDocument:

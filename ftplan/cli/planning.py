@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ftplan.cli import kind_options, options
-from ftplan.cli.progress import progress
+from ftplan.cli.progress import Report, progress
 from ftplan.cli.render import check_output, emit_answer, say, warn
 from ftplan.planners.kind import PlanKind, Printed, kind_of
 
@@ -32,6 +34,7 @@ def command_of(name: str) -> click.Command:
         kind_options.of_kind(kind.options, algorithm, about.algorithm_after),
         click.option("--plot", metavar="FILE", help=f"Draw {about.picture}, as .svg or .png."),
         kind_options.SEARCH,
+        click.option("--trace", metavar="FILE", help="Write value and bound over time, as JSON lines."),
         options.output,
         click.option("--detailed-exitcode", is_flag=True, help=f"Exit 3 when the plan {about.changes}."),
         options.verbosity,
@@ -69,6 +72,8 @@ def _planned(kind: PlanKind, given: dict[str, Any]) -> Plan:
     from ftplan.cli.inputs import problem_given
 
     check_output(given["output"], given["force"])
+    if given["trace"] is not None:
+        check_output(given["trace"], given["force"])
     if given["plot"] is not None:
         from ftplan.reports.plot_file import check_plot
 
@@ -78,14 +83,51 @@ def _planned(kind: PlanKind, given: dict[str, Any]) -> Plan:
             raise click.UsageError(f"--{role} is missing: give it, or name it under [inputs] in ftplan.toml")
     problem = problem_given(given)
     asked = kind_options.asked(kind.options, given)
-    with progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]):
-        plan = ftplan.plan(kind.name, problem, algorithm=given["algorithm"], **asked)
+    with (
+        progress("planning", limit_s=given["time_limit"], hidden=given["no_progress"] or given["quiet"]) as report,
+        _traced(given["trace"], given["force"], report) as finished,
+    ):
+        plan = finished(ftplan.plan(kind.name, problem, algorithm=given["algorithm"], **asked))
     if given["algorithm"] is None:
         proven = plan.options.get("then_recover") or plan.algorithm == "exact"
         proof = "" if proven else "; exact proves the optimum"
         say(f"algorithm: {plan.algorithm} (the default{proof})", quiet=given["quiet"])
     warn(plan.warnings, quiet=given["quiet"])
     return plan
+
+
+@contextmanager
+def _traced(path: str | None, force: bool, report: Report) -> Iterator[Callable[[Plan], Plan]]:
+    """Show what the search knows in the progress bar, and write it all to a file, also where it is interrupted.
+
+    Yields a function that ends the trace with what a plan states.
+    """
+    from ftplan.io.trace_file import write_trace
+    from ftplan.model.trace import TraceLine
+    from ftplan.planners.incumbents import traced
+
+    lines: list[TraceLine] = []
+    began = time.monotonic()
+
+    def hear(line: TraceLine) -> None:
+        lines.append(line)
+        known = [f"{line.value:.6g}" if line.value is not None else "no plan yet"]
+        known += [f"bound {line.bound:.6g}"] if line.bound is not None else []
+        report(f"{line.search}: {', '.join(known)}", None)
+
+    def finished(plan: Plan) -> Plan:
+        if (stated := plan.objective) is not None:
+            by = plan.algorithm or "hand"
+            seconds = round(time.monotonic() - began, 3)
+            lines.append(TraceLine(seconds, stated.value, stated.bound, by, stated.name))
+        return plan
+
+    try:
+        with traced(hear):
+            yield finished
+    finally:
+        if path is not None:
+            write_trace(path, lines, force)
 
 
 def _answered(kind: PlanKind, plan: Plan, given: dict[str, Any]) -> int:

@@ -17,6 +17,13 @@ LARGE = 2_000_000
 @click.argument("documents", nargs=-1, required=True, metavar="PLAN... [WHAT-IF...] [EVALUATION...]")
 @options.topology
 @options.cluster
+@click.option(
+    "--trace",
+    "traces",
+    multiple=True,
+    metavar="FILE",
+    help="Draw how the gap of a plan closed; repeatable, in the plans' order.",
+)
 @click.option("--title", metavar="TEXT", help="Of the page.  [default: that of the plan]")
 @click.option(
     "--max-tasks",
@@ -48,6 +55,7 @@ def command(documents: tuple[str, ...], **given: Any) -> None:
         title=given["title"],
         **{role: given[role] for role in asked_roles() & {"topology", "cluster"}},
         max_tasks=given["max_tasks"],
+        traces=given["traces"],
     )
     size = len(html.encode())
     if size > LARGE:

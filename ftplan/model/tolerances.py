@@ -9,6 +9,9 @@ NOISE = 1e-12
 #: What a solver reports, in numbers that it scaled and rounded, differs by less from what its plan is worth; and so far
 #: may a sum on a node, which planners count in units, exceed the node's room.
 SOLVED = 1e-6
+#: A bound this near to the value, relative to the scale of the gap, is the value: the gap is what solvers and models in
+#: whole numbers round away, and the plan is optimal.
+PROVEN = 2e-6
 #: A figure that a plan states, with 12 digits, differs by less from the figure recomputed.
 STATED = 1e-7
 #: Least scale of a gap, in the objective's unit: a plan of value 0 has a gap too.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ftplan.errors import suggestion
 from ftplan.model.plan import Objective, Plan, canonical
 from ftplan.model.problem import Problem
-from ftplan.model.tolerances import LEAST_SCALE, NOISE, ROUNDING, SOLVED, STATED
+from ftplan.model.tolerances import LEAST_SCALE, NOISE, PROVEN, ROUNDING, STATED
 from ftplan.model.violation import Violation
 
 #: Statuses of a plan without an answer.
@@ -244,7 +244,7 @@ def _optimal(stated: Objective, true: Recomputed) -> Iterator[Violation]:
         return
     scale = true.scale(stated.bound)
     gap = abs(stated.bound - true.value) / scale
-    if gap > max(SOLVED, true.slack / scale):
+    if gap > max(PROVEN, true.slack / scale):
         yield Violation("STATUS_DIFFERS", f"the status is optimal, but the gap is {gap:.6g}", "status")
 
 

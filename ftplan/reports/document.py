@@ -9,6 +9,7 @@ from typing import Any
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import InputFile, Plan, Warn
 from ftplan.model.topology import Topology
+from ftplan.model.trace import TraceLine
 from ftplan.reports.drawing import Figure
 from ftplan.reports.numbers import Unit, quantity
 from ftplan.reports.plan_figures import Highlight
@@ -26,6 +27,8 @@ class PlanDocument:
         What is missing or has changed since.
     defaults, meanings
         The default and the help of each option of its kind.
+    trace
+        What the search knew over time.
     """
 
     plan: Plan
@@ -35,6 +38,7 @@ class PlanDocument:
     notes: tuple[Warn, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     meanings: Mapping[str, str] = field(default_factory=dict)
+    trace: tuple[TraceLine, ...] = ()
 
 
 @dataclass(frozen=True)

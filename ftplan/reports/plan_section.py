@@ -10,6 +10,7 @@ from ftplan.reports.numbers import count, label, shown
 from ftplan.reports.proof import badge, gap_of, proof, value_figure, value_of
 from ftplan.reports.tables import PageTable, body_tables, summary_tables, table
 from ftplan.reports.topology_drawing import topology_figure
+from ftplan.reports.trace_figure import trace_figure
 
 
 def plan_section(given: PlanDocument, max_tasks: int) -> Section:
@@ -18,7 +19,7 @@ def plan_section(given: PlanDocument, max_tasks: int) -> Section:
     before = kinds.before(plan)
     words = noun(plan.kind).capitalize()
     where = f": {given.topology.name}" if given.topology is not None and given.topology.name else ""
-    parts = [_goodness(plan, before)]
+    parts = [_goodness(given, before)]
     if plan.plan is not None and given.topology is not None:
         states = kinds.states(plan, given.topology, given.cluster)
         parts.append(
@@ -64,13 +65,14 @@ def _plainly(plan: Plan) -> tuple[str, ...]:
     return (f"The plan lists {count(len(listed), 'row')} of {label(main)}.",) if isinstance(listed, list) else ()
 
 
-def _goodness(plan: Plan, before: str) -> PagePart:
-    drawn = value_figure(plan, before)
-    first = plan.objective.name.replace("-", "_") if plan.objective is not None else ""
+def _goodness(given: PlanDocument, before: str) -> PagePart:
+    plan = given.plan
+    name = plan.objective.name if plan.objective is not None else ""
+    drawn, first = (value_figure(plan, before), trace_figure(given.trace, name)), name.replace("-", "_")
     return PagePart(
         "How good it is" if plan.plan is not None else "What is known",
         texts=tuple(proof(plan)[1:]) if plan.plan is not None else (),
-        figures=(drawn,) if drawn is not None else (),
+        figures=tuple(one for one in drawn if one is not None),
         tables=tuple(summary_tables(plan.summary, before, first)),
     )
 

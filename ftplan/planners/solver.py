@@ -1,0 +1,371 @@
+"""The one runner of solvers: CP-SAT, and HiGHS, SCIP and GLOP over MathOpt or OR-Tools' linear solver.
+
+Each call has one thread (the same work gives the same answer), the seed of the command, the time that the budget has
+left, the budget's iterations as deterministic work, a limit of memory where the solver has one, and is open to
+interrupts. What does not end is left behind and has no answer.
+
+Tolerances: programs are solved within :data:`FEASIBLE` to a relative gap of :data:`GAP`. What a solver calls proven is
+never taken as it is. CP-SAT computes in integers: its bound is rounded to the next integer on the safe side. HiGHS and
+SCIP compute in floating point: their bounds are moved outward by :data:`DOUBT` of their size. GLOP's bound is not told
+at all: callers compute one from its prices, which is valid whatever they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from ftplan.model.machine_limits import memory_bytes
+from ftplan.model.topology import FloatArray
+from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.interrupts import SolverStuck, interruptible
+
+if TYPE_CHECKING:
+    from ortools.linear_solver import pywraplp
+    from ortools.math_opt.python import mathopt
+    from ortools.sat.python import cp_model
+
+Key = TypeVar("Key")
+Ended = Literal["optimal", "feasible", "infeasible", "unknown"]
+ProgramSolver = Literal["HIGHS", "GSCIP", "GLOP"]
+
+#: How far programs may miss their rows and whole numbers, and the relative gap at which they are solved.
+FEASIBLE, GAP = 1e-9, 1e-9
+#: What is taken off a bound in floating point, relative to the larger of it and of the objective's size.
+DOUBT = 1e-8
+#: How far CP-SAT's bound, told in floating point, may lie beyond the integer that it is.
+WHOLE = 1e-6
+#: Seconds below which a solver is not started: its set-up alone would overrun the clock.
+LEAST_TIME_S = 0.01
+#: Part of the machine's memory, or the container's, that a solver may take.
+MEMORY = 0.8
+
+
+@dataclass(frozen=True)
+class SatAnswer:
+    """What CP-SAT found and proved.
+
+    Attributes
+    ----------
+    bound
+        Of the objective, a whole number on the safe side; None where the model has no objective or nothing is proven.
+    """
+
+    ended: Ended
+    bound: int | None = None
+    solver: cp_model.CpSolver | None = None
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a solution."""
+        return self.ended in ("optimal", "feasible")
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing is open: the solution is the best, or there is none."""
+        return self.ended in ("optimal", "infeasible")
+
+    @property
+    def objective(self) -> int:
+        """The objective of the solution found."""
+        assert self.solver is not None
+        objective: float = self.solver.objective_value
+        return round(objective)
+
+    def value(self, expression: Any) -> int:
+        """Return the value of a variable or expression in the solution found."""
+        assert self.solver is not None
+        return int(self.solver.value(expression))
+
+    def chosen(self, variables: Mapping[Key, Any]) -> list[Key]:
+        """Return the keys of the variables that are not 0, in their order."""
+        return [key for key, variable in variables.items() if self.value(variable)]
+
+
+def solve_sat(
+    model: cp_model.CpModel,
+    budget: Budget,
+    seed: int,
+    *,
+    work_s: float | None = None,
+    log: Incumbents[Any] | None = None,
+    unit: float = 1.0,
+    **parameters: Any,
+) -> SatAnswer:
+    """Run CP-SAT as long as the budget lasts.
+
+    The part of its presolve that merges "at most one" with linear rows is left out: version 9.15 loses solutions there
+    and calls others optimal (google/or-tools issue 5293); ``tests/planners/test_solver.py`` tells when it may be back.
+
+    Parameters
+    ----------
+    work_s
+        Deterministic seconds of a search that is not meant to come to its end; else the budget's iterations buy them,
+        and a search that does not end counts as cut.
+    log, unit
+        Where better values and bounds are traced as they come, each times the unit.
+    parameters
+        Others of CP-SAT, by name.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        As it comes.
+    """
+    from ortools.sat.python import cp_model
+
+    bought = math.inf if budget.iterations is None else budget.iterations * SOLVER_SECONDS_PER_ITERATION
+    work = min(bought, math.inf if work_s is None else work_s)
+    solver = cp_model.CpSolver()
+    given = solver.parameters
+    given.num_workers, given.random_seed, given.catch_sigint_signal = 1, seed % 2**31, False
+    given.max_time_in_seconds = max(budget.left_s, LEAST_TIME_S)
+    given.presolve_inclusion_work_limit = 0
+    if math.isfinite(work):
+        given.max_deterministic_time = max(work, 0.001)
+    if (memory := memory_bytes()) is not None:
+        given.max_memory_in_mb = max(256, int(MEMORY * memory / 2**20))
+    for name, value in parameters.items():
+        setattr(given, name, value)
+    heard = None
+    if log is not None and log.traced:
+        trace = log
+
+        class Heard(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
+            def on_solution_callback(self) -> None:
+                trace.note(value=self.objective_value * unit, by="CP-SAT")
+
+        heard = Heard()
+        solver.best_bound_callback = lambda bound: trace.note(bound=bound * unit, by="CP-SAT")
+    try:
+        status = interruptible(lambda: solver.solve(model, heard), solver.stop_search, budget.left_s)
+    except SolverStuck:
+        budget.unfinished()
+        return SatAnswer("unknown")
+    if status == cp_model.MODEL_INVALID:
+        raise RuntimeError(f"CP-SAT refuses a model: {model.validate()}")
+    ended: Ended = _ENDED_SAT.get(int(status), "unknown")
+    if ended in ("feasible", "unknown"):
+        _not_ended(budget, work_s is None)
+    return SatAnswer(ended, _whole_bound(model, solver, ended), solver)
+
+
+#: CP-SAT's status by its number.
+_ENDED_SAT: dict[int, Ended] = {2: "feasible", 3: "infeasible", 4: "optimal"}
+
+
+def _not_ended(budget: Budget, meant_to_end: bool) -> None:
+    """Note in the budget that a solver stopped early, where that was not its own limit."""
+    if meant_to_end:
+        budget.unfinished()
+    else:
+        budget.over()
+
+
+def _whole_bound(model: cp_model.CpModel, solver: cp_model.CpSolver, ended: Ended) -> int | None:
+    """Return the proven bound, rounded to the safe side; where nothing was found a 0 may prove nothing."""
+    if not model.has_objective() or ended == "infeasible":
+        return None
+    bound, least = float(solver.best_objective_bound), model.proto.objective.scaling_factor >= 0.0
+    if not math.isfinite(bound) or (ended == "unknown" and not (least and bound > 0.0)):
+        return None
+    return math.ceil(bound - WHOLE) if least else math.floor(bound + WHOLE)
+
+
+@dataclass(frozen=True)
+class ProgramAnswer:
+    """What HiGHS, SCIP or GLOP found and proved.
+
+    Attributes
+    ----------
+    bound
+        On the safe side of what the solver calls proven; None where it proved nothing, and for GLOP, whose prices prove
+        one. Infinite, beyond every value, where the program has no solution.
+    """
+
+    ended: Ended
+    bound: float | None = None
+    result: mathopt.SolveResult | None = None
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a solution."""
+        return self.result is not None and self.result.has_primal_feasible_solution()
+
+    def values(self, variables: Iterable[mathopt.Variable]) -> FloatArray:
+        """Return the values of variables in the solution found."""
+        assert self.result is not None
+        return np.array(self.result.variable_values(list(variables)), dtype=np.float64)
+
+    def prices(self, rows: Sequence[mathopt.LinearConstraint]) -> FloatArray | None:
+        """Return the dual values of rows of a linear program; None where it was not solved."""
+        if self.result is None or not self.result.has_dual_feasible_solution() or not self.found:
+            return None
+        return np.array(self.result.dual_values(list(rows)), dtype=np.float64)
+
+
+def solve_program(
+    model: mathopt.Model,
+    by: ProgramSolver,
+    budget: Budget,
+    seed: int,
+    *,
+    size: float = 1.0,
+    nodes: int | None = None,
+    nodes_per_iteration: int = 1,
+    gap: float = GAP,
+    least_step: float = 0.0,
+    start: Mapping[Any, float] | None = None,
+    only_bound: bool = False,
+    few_cuts: bool = False,
+) -> ProgramAnswer:
+    """Run HiGHS, SCIP ("GSCIP") or GLOP on a program as long as the budget lasts.
+
+    HiGHS and SCIP cannot be stopped from here: an interrupt leaves them behind in their thread, until their limit.
+
+    Parameters
+    ----------
+    size
+        Of the objective: what the margin of the bound is relative to where that is more than the bound.
+    nodes
+        Of the tree of a search that is not meant to come to its end; else an iteration of the budget buys
+        *nodes_per_iteration* of them, and a search that does not end counts as cut.
+    least_step
+        Values differ by multiples of it: the search ends at a gap of half of it.
+    start
+        A solution, by variable.
+    only_bound, few_cuts
+        Leave out what looks for solutions (HiGHS), or most of what cuts off fractions (SCIP).
+
+    Raises
+    ------
+    KeyboardInterrupt
+        As it comes.
+    """
+    from ortools.math_opt.python import mathopt
+
+    if budget.left_s < LEAST_TIME_S:
+        budget.unfinished()
+        return ProgramAnswer("unknown")
+    limit = nodes
+    if limit is None and budget.iterations is not None and by != "GLOP":
+        limit = max(1, budget.iterations * nodes_per_iteration)
+    given = mathopt.SolveParameters(
+        time_limit=timedelta(seconds=budget.left_s), node_limit=limit if by == "HIGHS" else None
+    )
+    if by != "GLOP":
+        given.relative_gap_tolerance, given.absolute_gap_tolerance = gap, max(0.5 * least_step, 0.0)
+    if by == "HIGHS":  # one thread: MathOpt gives its trees no more
+        given.random_seed = seed % 2**31
+        for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
+            given.highs.double_options[name] = FEASIBLE
+        if only_bound:
+            given.highs.double_options["mip_heuristic_effort"] = 0.0
+    elif by == "GSCIP":
+        _set_scip(given, seed, limit, few_cuts)
+    else:
+        given.random_seed = 1 + seed % (2**31 - 1)
+    started = mathopt.ModelSolveParameters()
+    if start is not None:
+        started.solution_hints.append(mathopt.SolutionHint(variable_values=dict(start)))
+    kind = mathopt.SolverType[by]
+    try:
+        result = interruptible(
+            lambda: mathopt.solve(model, kind, params=given, model_params=started), time_limit_s=budget.left_s
+        )
+    except SolverStuck:
+        budget.unfinished()
+        return ProgramAnswer("unknown")
+    reason, reasons = result.termination.reason, mathopt.TerminationReason
+    if reason in (reasons.INFEASIBLE, reasons.INFEASIBLE_OR_UNBOUNDED):
+        return ProgramAnswer("infeasible", -math.inf if model.objective.is_maximize else math.inf, result)
+    if reason != reasons.OPTIMAL:
+        _not_ended(budget, nodes is None)
+    found: Ended = "feasible" if result.has_primal_feasible_solution() else "unknown"
+    bound = None if by == "GLOP" else float(result.termination.objective_bounds.dual_bound)
+    if bound is None or not math.isfinite(bound):
+        return ProgramAnswer("optimal" if reason == reasons.OPTIMAL else found, None, result)
+    safe = on_safe_side("max" if model.objective.is_maximize else "min", bound, size)
+    return ProgramAnswer("optimal" if reason == reasons.OPTIMAL else found, safe, result)
+
+
+def on_safe_side(sense: Literal["min", "max"], bound: float, size: float = 1.0) -> float:
+    """Return a bound in floating point moved outward by :data:`DOUBT` of its size or of the objective's."""
+    margin = DOUBT * max(abs(bound), abs(size))
+    return bound - margin if sense == "min" else bound + margin
+
+
+def _set_scip(given: mathopt.SolveParameters, seed: int, nodes: int | None, few_cuts: bool) -> None:
+    """Set what MathOpt has no common name for; the same as in :func:`linear_solver`."""
+    given.threads, settings = 1, given.gscip
+    settings.real_params["numerics/feastol"] = FEASIBLE
+    settings.int_params["randomization/randomseedshift"] = seed % 2**31
+    settings.bool_params["misc/catchctrlc"] = False
+    if (memory := memory_bytes()) is not None:
+        settings.real_params["limits/memory"] = MEMORY * memory / 2**20
+    if few_cuts:
+        settings.int_params["separating/maxroundsroot"] = 5
+        settings.int_params["separating/maxrounds"] = 1
+    if nodes is not None:
+        settings.long_params["limits/totalnodes"] = max(1, nodes)
+
+
+def linear_solver(by: Literal["GLOP", "SCIP"], seed: int, nodes: int | None = None) -> Any:
+    """Return a solver whose program is written and changed in place, for :func:`solve_linear`."""
+    from ortools.linear_solver import pywraplp
+
+    solver = pywraplp.Solver.CreateSolver(by)
+    if by == "GLOP":
+        settings = f"random_seed: {1 + seed % (2**31 - 1)}"
+    else:
+        settings = f"misc/catchctrlc = FALSE\nnumerics/feastol = {FEASIBLE:g}\n"
+        settings += f"randomization/randomseedshift = {seed % 2**31}\n"
+        if (memory := memory_bytes()) is not None:
+            settings += f"limits/memory = {MEMORY * memory / 2**20:.0f}\n"
+        if nodes is not None:
+            settings += f"limits/totalnodes = {max(1, nodes)}\n"
+    solver.SetSolverSpecificParametersAsString(settings)
+    return solver
+
+
+def solve_linear(solver: pywraplp.Solver, budget: Budget, *, gap: float = GAP, own_limit: bool = False) -> Ended | None:
+    """Run a solver of :func:`linear_solver`; return how it ended, None where it runs on and cannot be asked any more.
+
+    *own_limit* says that nodes limit it on purpose: that it does not end is then no cut.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        As it comes.
+    """
+    from ortools.linear_solver import pywraplp
+
+    solver.SetTimeLimit(max(int(budget.left_s * 1000), 10))
+    parameters = pywraplp.MPSolverParameters()
+    parameters.SetDoubleParam(parameters.RELATIVE_MIP_GAP, gap)
+    try:
+        status = interruptible(lambda: solver.Solve(parameters), solver.InterruptSolve, budget.left_s)
+    except SolverStuck:
+        budget.unfinished()
+        return None
+    ended: dict[int, Ended] = {
+        pywraplp.Solver.OPTIMAL: "optimal",
+        pywraplp.Solver.FEASIBLE: "feasible",
+        pywraplp.Solver.INFEASIBLE: "infeasible",
+    }
+    known = ended.get(int(status), "unknown")
+    if known in ("feasible", "unknown"):
+        _not_ended(budget, not own_limit)
+    return known
+
+
+def linear_bound(solver: pywraplp.Solver, size: float = 1.0) -> float:
+    """Return what SCIP proved, on the safe side."""
+    sense: Literal["min", "max"] = "max" if solver.Objective().maximization() else "min"
+    return on_safe_side(sense, float(solver.Objective().BestBound()), size)
