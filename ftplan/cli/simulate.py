@@ -10,7 +10,7 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.lazy_group import LazyGroup
-from ftplan.simulation.registry import BY_NAME, SimulationRow
+from ftplan.simulation.registry import BY_NAME, SimulationRow, simulate
 
 #: Command, module, what the list of commands says of it.
 SUBCOMMANDS: dict[str, tuple[str, str]] = {name: (__name__, row.summary) for name, row in sorted(BY_NAME.items())}
@@ -50,11 +50,11 @@ def _command_of(row: SimulationRow) -> click.Command:
         options.verbosity,
     )
 
-    def simulate(plan: str | None, **given: Any) -> int:
+    def simulated(plan: str | None, **given: Any) -> int:
         return _simulated(row, plan, given)
 
-    simulate.__doc__ = textwrap.indent(row.part("options:HELP"), "    ").lstrip()  # as docstrings are
-    return options.command(f"simulate-{row.name}")(parts(simulate))
+    simulated.__doc__ = textwrap.indent(row.part("options:HELP"), "    ").lstrip()  # as docstrings are
+    return options.command(f"simulate-{row.name}")(parts(simulated))
 
 
 def _simulated(row: SimulationRow, plan: str | None, given: Mapping[str, Any]) -> int:
@@ -77,7 +77,7 @@ def _simulated(row: SimulationRow, plan: str | None, given: Mapping[str, Any]) -
     source, problem = simulation_inputs(plan, given)
     wanted = kind_options.asked(row.part("options:OPTIONS"), given)
     with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:
-        answer = row.part(row.function)(problem, source, progress=report, **wanted)
+        answer = simulate(row.name, problem, source, progress=report, **wanted)
     warn(answer.warnings, quiet=given["quiet"])
     text, document = answer.to_json(), answer.to_dict()
     if path is not None:

@@ -6,10 +6,9 @@ from functools import partial
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.io.options.fields import PLAN, PlanSource, checked, flag
-from ftplan.io.options.parameters import a_problem
+from ftplan.io.options.fields import flag
 from ftplan.model.kinds import REBALANCE
-from ftplan.model.plan import Plan, Warn
+from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.rebalance.from_plan import numbered, question_of
 from ftplan.planners.rebalance.options import RebalanceOptions
@@ -34,47 +33,20 @@ TRACE_ONLY = (
 EACH, ALL_MESSAGES, LEAST_MESSAGES = 2_000, 200_000, 100
 
 
-def simulate_migration(
-    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
-) -> MigrationSimulation:
-    """Simulate migrations: a plan's moves message by message, or adaptation over the load of the statistics.
-
-    Parameters
-    ----------
-    problem
-        Topology, cluster with a placement of key groups, statistics.
-    plan
-        For level ``messages`` a plan of kind rebalance, its path or its document.
-    progress
-        Called with a sentence and a share of 1 as work is done.
-    options
-        The fields of :class:`ftplan.simulation.migration.options.MigrationSimulationOptions`, for instance ``runs=20``.
-
-    Raises
-    ------
-    FtplanError
-        If an option is unknown or wrong, an input is missing or does not fit, or nothing is done in time.
-    """
-    problem = a_problem(problem)
-    request = MigrationSimulationOptions.of(COMMAND, options)
-    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
-    if request.level == TRACE:
-        from ftplan.simulation.migration.adaptation.simulate import simulate_trace
-
-        return simulate_trace(problem, given, request, progress)
-    return simulate_messages(problem, given, request, progress)
-
-
-def simulate_messages(
+def simulate(
     problem: Problem, plan: Any, options: MigrationSimulationOptions, progress: Report | None
 ) -> MigrationSimulation:
-    """Simulate the moves of a plan of kind rebalance, phase by phase.
+    """Simulate the moves of a plan of kind rebalance phase by phase, or adaptation over the load of the statistics.
 
     Raises
     ------
     FtplanError
-        If there is no plan, it does not fit, or no run is done within the time limit.
+        If there is no plan where one is needed, an input is missing or does not fit, or no run is done in time.
     """
+    if options.level == TRACE:
+        from ftplan.simulation.migration.adaptation.simulate import simulate_trace
+
+        return simulate_trace(problem, plan, options, progress)
     if plan is None:
         raise FtplanError("simulate migration: PLAN is missing: give a plan of kind rebalance, or --level trace")
     _refuse_others(options)

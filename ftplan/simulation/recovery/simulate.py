@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.io.options.fields import PLAN, PlanSource, checked
-from ftplan.io.options.parameters import a_problem
 from ftplan.model.kinds import RECOVERY_SCHEDULE
-from ftplan.model.plan import Plan, Warn
+from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.deployed import recorded
@@ -35,40 +33,21 @@ FIRST, MARGIN = 5, 1.25
 QUICK = 20_000_000
 
 
-def simulate_recovery(
-    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
+def simulate(
+    problem: Problem, plan: Any, request: RecoverySimulationOptions, progress: Report | None
 ) -> RecoverySimulation:
-    """Simulate a failure and the recovery from it, batch by batch.
+    """Simulate a failure and the recovery from it, batch by batch: all modes and plans meet the same random numbers.
 
-    Parameters
-    ----------
-    problem
-        Topology, cluster with a placement, failure; statistics where there are some.
-    plan
-        A recovery schedule, its path or its document; None: one is made at each failure and arrival of each run.
-    progress
-        Called with a sentence and a share of 1 as runs are done.
-    options
-        The fields of :class:`ftplan.simulation.recovery.options.RecoverySimulationOptions`, for instance
-        ``fail=["zone:rack-a"], mode=["incremental", "blocking"], runs=100``.
-
-    Returns
-    -------
-    RecoverySimulation
-        What each mode and plan was like, and how they differ; all met the same random numbers.
+    *plan*: a recovery schedule; None: one is made at each failure and arrival of each run.
 
     Raises
     ------
     FtplanError
-        If an option is unknown or wrong, an input is missing or does not fit, nothing fails, or the job would not keep
-        up with its input.
+        If an input is missing or does not fit, nothing fails, or the job would not keep up with its input.
     """
-    problem = a_problem(problem)
-    request = RecoverySimulationOptions.of(COMMAND, options)
-    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
     plans = [
         GivenPlan.of(source, role, RECOVERY_SCHEDULE.name, COMMAND)
-        for source, role in ((given, "plan"), (request.against, "against"))
+        for source, role in ((plan, "plan"), (request.against, "against"))
     ]
     scene = scene_of(problem, plans[0].plan, request)
     contenders, ends = _contenders(scene, plans), deadline(request.time_limit_s)

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.io.options.fields import PLAN, PlanSource, checked
-from ftplan.io.options.parameters import a_problem
-from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, scores
 from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
@@ -22,7 +19,7 @@ from ftplan.simulation.scaling.job import ScalingJob
 from ftplan.simulation.scaling.load import RateCurve, batched, curve
 from ftplan.simulation.scaling.options import NONE, PLANNED, RESTART, STEADY, ScalingSimulationOptions
 from ftplan.simulation.scaling.run import run_scaling
-from ftplan.simulation.scaling.scene import COMMAND, scene_of
+from ftplan.simulation.scaling.scene import scene_of
 from ftplan.simulation.scaling.setting import Detection, Ranges, RestartSetting, ScalingSetting, SplitOrder, Technique
 from ftplan.simulation.scene import resolution
 
@@ -36,36 +33,23 @@ DEFAULT_TECHNIQUE: Technique = "checkpoint"
 WITH_PLAN, WITHOUT_PLAN = (NONE, PLANNED), (NONE, RESTART, "checkpoint", "active-backup")
 
 
-def simulate_scaling(
-    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
+def simulate(
+    problem: Problem, plan: Any, request: ScalingSimulationOptions, progress: Report | None
 ) -> ScalingSimulation:
     """Simulate a job whose load changes, and operators that are split when they become bottlenecks.
 
-    Parameters
-    ----------
-    problem
-        With a plan its topology and statistics, and a cluster where there is one. Without, a topology, with statistics
-        or not; without all of them the job of the paper's experiment.
-    plan
-        A plan of kind scale-out, its path or its document: operators are split as it says. None: twice the tasks.
-    progress
-        Called with a sentence and a share of 1 as runs are done.
-    options
-        The fields of :class:`ftplan.simulation.scaling.options.ScalingSimulationOptions`, for instance
-        ``mode=["none", "checkpoint"], load="doubling"``.
+    *plan*: a scale-out, operators are split as it says; None: twice the tasks, of a topology with statistics or not,
+    or without all of them of the job of the paper's experiment.
 
     Raises
     ------
     FtplanError
-        If an option is unknown or wrong, or an input is missing or does not fit.
+        If an input is missing or does not fit.
     """
-    problem = a_problem(problem)
-    request = ScalingSimulationOptions.of(COMMAND, options)
-    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
-    modes = request.mode or (WITHOUT_PLAN if given is None else WITH_PLAN)
-    if given is None and PLANNED in modes:
+    modes = request.mode or (WITHOUT_PLAN if plan is None else WITH_PLAN)
+    if plan is None and PLANNED in modes:
         raise FtplanError(f"--mode: {PLANNED} is as PLAN says, and none is given")
-    scene = scene_of(problem, given, request)
+    scene = scene_of(problem, plan, request)
     job = scene.job
     over_time = curve(request, job.default_load, job.usual_records_s, job.measured)
     every_s = resolution(over_time.until_s, request.every_s)
