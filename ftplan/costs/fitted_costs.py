@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ftplan.costs.fit import MOST_REPLAYED, Values, at_limit, confidence_limits, predict
-from ftplan.costs.sample import Sample
 from ftplan.costs.selection import UNLIMITED, By, HeldOut, held_out, relative_errors, selected
-from ftplan.costs.unknowns import Unknowns, unknowns
+from ftplan.costs.unknowns import Sample, Unknowns, unknowns
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.recovery_costs import PARAMETERS, Estimate, FittedRange, MeasuredRecovery, RecoveryCosts

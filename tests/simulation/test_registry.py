@@ -10,7 +10,7 @@ from ftplan.simulation.registry import BY_NAME, ROWS, SimulationRow
 from tests.places import ROOT
 
 #: What each folder has.
-FILES = {"__init__", "options", "scene", "setting", "run", "outcome", "simulate", "answer", "document", "view"}
+FILES = {"__init__", "options", "scene", "setting", "run", "simulate", "document", "view"}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

@@ -18,7 +18,7 @@ import pytest
 from ftplan.errors import FtplanError
 from ftplan.spark_stats import choice, session
 from ftplan.spark_stats.choice import LEAST_JAVA, choose, java_version
-from ftplan.spark_stats.progress import watch
+from ftplan.spark_stats.pipeline import watch
 from ftplan.spark_stats.session import open_session
 from tests.logs import thin
 from tests.spark_stats.cluster import daemon, free_port, spark_home, standalone, wait_for

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ftplan.costs.recoveries import read_recoveries
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading
 from ftplan.errors import FtplanError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "flink"

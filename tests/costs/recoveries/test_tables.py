@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ftplan.costs.recoveries import read_recoveries
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading
 from ftplan.errors import FtplanError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "recoveries"

@@ -13,10 +13,10 @@ import ftplan
 from ftplan.errors import FtplanError
 from ftplan.simulation.document import load_simulation
 from ftplan.simulation.migration import run as simulate
-from ftplan.simulation.migration.answer import MigrationSimulation
 from ftplan.simulation.migration.parts import Upstream
 from ftplan.simulation.migration.protocol import MigrationProtocol
 from ftplan.simulation.migration.protocols import PROTOCOLS, CpalMigration
+from ftplan.simulation.migration.simulate import MigrationSimulation
 from tests.planners.rebalance.cases import JOB, job, statistics
 from tests.simulation.migration.plan_cases import MOVES, by_hand
 

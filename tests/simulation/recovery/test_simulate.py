@@ -11,9 +11,9 @@ import ftplan
 from ftplan.errors import FtplanError
 from ftplan.simulation.document import load_simulation
 from ftplan.simulation.recovery import runs
-from ftplan.simulation.recovery.answer import RecoverySimulation
 from ftplan.simulation.recovery.contenders import Contender, setting_of
 from ftplan.simulation.recovery.options import MODE_NAMES, RecoverySimulationOptions
+from ftplan.simulation.recovery.simulate import RecoverySimulation
 from tests.simulation.recovery.file_cases import (
     CLUSTER,
     COSTS,
