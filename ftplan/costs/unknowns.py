@@ -1,4 +1,4 @@
-"""Measured recoveries as arrays, and which parameters they can tell, which are fixed, and which are left out, with why."""
+"""Measured recoveries as arrays, and which parameters they can tell, which are fixed, which are left out, and why."""
 
 from __future__ import annotations
 
@@ -84,20 +84,12 @@ LEAST_RATIO = 2.0
 
 
 class Unknowns(NamedTuple):
-    """What is to be found.
+    """What is to be found."""
 
-    Attributes
-    ----------
-    fixed
-        Parameters whose value was given.
-    medians
-        Parameters that were measured by themselves: the median of their column of the sample counts.
-    fitted
-        Parameters that are fitted to whole recoveries, at most one of detection and restart among them.
-    """
-
-    fixed: Mapping[str, float]
+    fixed: Mapping[str, float]  # parameters whose value was given
+    #: Parameters that were measured by themselves: the median of their column of the sample counts
     medians: tuple[str, ...]
+    #: Parameters that are fitted to whole recoveries, at most one of detection and restart among them
     fitted: tuple[str, ...]
     warnings: tuple[Warn, ...] = ()
 

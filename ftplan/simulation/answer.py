@@ -22,21 +22,14 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """What came out of a simulation.
-
-    Attributes
-    ----------
-    body
-        What the document holds beside what all documents do.
-    files
-        Options that take a file, where they are recorded in another way than they were given.
-    """
+    """What came out of a simulation."""
 
     kind: ClassVar[str]
     options: Options
-    body: Document
+    body: Document  # what the document holds beside what all documents do
     inputs: tuple[InputFile, ...]
     warnings: tuple[Warn, ...]
+    #: Options that take a file, where they are recorded in another way than they were given
     files: Mapping[str, Any] = field(default_factory=dict)
 
     @property

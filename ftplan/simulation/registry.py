@@ -22,24 +22,12 @@ FORMAT = "ftplan/simulation"
 
 @dataclass(frozen=True, slots=True)
 class SimulationRow:
-    """A simulation as data.
+    """A simulation as data."""
 
-    Attributes
-    ----------
-    name
-        What the command line calls it; the kind of its documents.
-    summary
-        What the list of commands says of it.
-    plot
-        What the help says of ``--plot``; empty without a picture.
-    takes_failure
-        Whether a failure file is one of its inputs.
-    """
-
-    name: str
-    summary: str
-    plot: str = ""
-    takes_failure: bool = False
+    name: str  # what the command line calls it; the kind of its documents
+    summary: str  # what the list of commands says of it
+    plot: str = ""  # what the help says of ``--plot``; empty without a picture
+    takes_failure: bool = False  # whether a failure file is one of its inputs
 
     @property
     def folder(self) -> str:

@@ -18,20 +18,13 @@ class LostTime(NamedTuple):
     Failures come at random with a rate per second, whatever the job does. A checkpoint stops it for ``checkpoint_s`` at
     every interval. A recovery takes ``fixed_s + per_interval * interval``; a failure meanwhile begins it anew. Time is
     lost while the job stands for a checkpoint or has not caught up.
-
-    Attributes
-    ----------
-    failure_rate
-        Failures per second.
-    shortest_s
-        The shortest interval at which the job keeps up with its input.
     """
 
     checkpoint_s: float
-    failure_rate: float
+    failure_rate: float  # failures per second
     fixed_s: float
     per_interval: float
-    shortest_s: float
+    shortest_s: float  # the shortest interval at which the job keeps up with its input
 
     @classmethod
     def of(

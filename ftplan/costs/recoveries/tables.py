@@ -20,18 +20,10 @@ from ftplan.model.topology import FloatArray
 
 
 class ReadingOptions(NamedTuple):
-    """How recoveries are read.
+    """How recoveries are read."""
 
-    Attributes
-    ----------
-    columns
-        Role of a column, such as ``recovery`` or ``lag``, and what it is called.
-    interval_s
-        Seconds between checkpoints where a source does not say.
-    """
-
-    columns: Mapping[str, str] = {}
-    interval_s: float | None = None
+    columns: Mapping[str, str] = {}  # role of a column, such as ``recovery`` or ``lag``, and what it is called
+    interval_s: float | None = None  # seconds between checkpoints where a source does not say
 
 
 class RecoveryReading(NamedTuple):

@@ -17,42 +17,21 @@ class StreamJob:
     Batch b holds what the sources' logs got during ``[b, b + 1) * batch_s``, and all that follows from these records.
     How many records of a batch a task processes and a stream carries is the same whenever and however often it is
     processed, so that a batch stands for its records: :meth:`records_in`, :meth:`records_on`.
-
-    Attributes
-    ----------
-    rate
-        Records per second that each source task's log gets, 0 for other tasks, shape (tasks,).
-    sender, receiver
-        Tasks of each stream, shape (streams,).
-    share
-        Records on a stream for each record that its sender processes, shape (streams,).
-    record_time_s
-        Core-seconds that a task takes for a record, shape (tasks,).
-    threads
-        Most cores that a task can use at once, shape (tasks,); its fastest pace is ``threads / record_time_s``.
-    output
-        Which tasks are output tasks, shape (tasks,).
-    deterministic
-        Which tasks do the same again when they process the same again, shape (tasks,).
-    state_bytes
-        State of each task, shape (tasks,).
-    record_bytes
-        Bytes of a record in buffers.
-    batch_s
-        Seconds of source time in a batch.
     """
 
-    rate: FloatArray
+    rate: FloatArray  # records per second that each source task's log gets, 0 for other tasks, shape (tasks,)
+    #: ``sender``, ``receiver``: tasks of each stream, shape (streams,)
     sender: IntArray
     receiver: IntArray
-    share: FloatArray
-    record_time_s: FloatArray
+    share: FloatArray  # records on a stream for each record that its sender processes, shape (streams,)
+    record_time_s: FloatArray  # core-seconds that a task takes for a record, shape (tasks,)
+    #: Most cores that a task can use at once, shape (tasks,); its fastest pace is ``threads / record_time_s``
     threads: FloatArray
-    output: BoolArray
-    deterministic: BoolArray
-    state_bytes: FloatArray
-    record_bytes: float = 100.0
-    batch_s: float = 0.1
+    output: BoolArray  # which tasks are output tasks, shape (tasks,)
+    deterministic: BoolArray  # which tasks do the same again when they process the same again, shape (tasks,)
+    state_bytes: FloatArray  # state of each task, shape (tasks,)
+    record_bytes: float = 100.0  # bytes of a record in buffers
+    batch_s: float = 0.1  # seconds of source time in a batch
 
     @property
     def tasks(self) -> int:

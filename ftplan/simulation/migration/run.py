@@ -22,38 +22,23 @@ _ROUNDING_S, _ROUNDING = 1e-9, 1e-6
 
 
 class MoveFigures(NamedTuple):
-    """A migration in numbers, in seconds from its order.
+    """A migration in numbers, in seconds from its order."""
 
-    Attributes
-    ----------
-    pause_s
-        From when the group is not processed where it was until its records are as late as they would have been: the
-        new node has had nothing of it left to work off, and no record comes out later than without the migration, all
-        else being the same. With cpal it begins when the first record that only the new node gets could be worked off
-        there, were there nothing else to do; with direct when the old node stops, else when the first upstream instance
-        sends new records to the new node, or the old node is lost. None: it had not ended.
-    completion_s
-        From the order until the end of the pause, and until the old node's state is a checkpoint. None: it had not
-        ended.
-    longest_delay_s
-        By how much any record came out later than without the migration.
-    replayed
-        Records that the upstream buffers held.
-    duplicates
-        Records that the new node, and outputs that whoever gets them had to drop since they had come before.
-    withheld
-        Outputs that the new node kept back.
-    records
-        All that were sent.
-    """
-
+    #: From when the group is not processed where it was until its records are as late as they would have been: the new
+    #: node has had nothing of it left to work off, and no record comes out later than without the migration, all else
+    #: being the same. With cpal it begins when the first record that only the new node gets could be worked off there,
+    #: were there nothing else to do; with direct when the old node stops, else when the first upstream instance sends
+    #: new records to the new node, or the old node is lost. None: it had not ended.
     pause_s: float | None
+    #: From the order until the end of the pause, and until the old node's state is a checkpoint. None: it had not
+    #: ended.
     completion_s: float | None
-    longest_delay_s: float
-    replayed: int
+    longest_delay_s: float  # by how much any record came out later than without the migration
+    replayed: int  # records that the upstream buffers held
+    #: Records that the new node, and outputs that whoever gets them had to drop since they had come before
     duplicates: int
-    withheld: int
-    records: int
+    withheld: int  # outputs that the new node kept back
+    records: int  # all that were sent
 
 
 class MigrationFault(NamedTuple):

@@ -24,34 +24,19 @@ APART_S = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """What an owner sends to one backup; ``at`` positions (P,).
-
-    Attributes
-    ----------
-    number
-        Of this checkpoint, higher than any before.
-    base
-        (P,) checkpoints that it builds on; None where it is full.
-    stamp
-        (P,) T_s.
-    settled
-        (P,) version of the ring by which all that mappers sent before is in the state.
-    batch, position
-        Pairs that were applied since ``base``.
-    counts
-        (P, batches) of a full one.
-    """
+    """What an owner sends to one backup; ``at`` positions (P,)."""
 
     source: int
     target: int
-    number: int
+    number: int  # of this checkpoint, higher than any before
     at: IntArray
-    base: IntArray | None
-    stamp: FloatArray
-    settled: IntArray
+    base: IntArray | None  # (P,) checkpoints that it builds on; None where it is full
+    stamp: FloatArray  # (P,) T_s
+    settled: IntArray  # (P,) version of the ring by which all that mappers sent before is in the state
+    #: ``batch``, ``position``: pairs that were applied since ``base``
     batch: IntArray
     position: IntArray
-    counts: Counts | None = None
+    counts: Counts | None = None  # (P, batches) of a full one
 
     def only(self, which: BoolArray) -> Checkpoint:
         """Return what it says of some of its positions."""

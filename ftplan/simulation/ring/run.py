@@ -23,26 +23,18 @@ from ftplan.simulation.ring.world import Change, World
 
 @dataclass(frozen=True, eq=False)
 class RingOutcome:
-    """What came of a run.
-
-    Attributes
-    ----------
-    ring
-        At the end.
-    unfinished
-        Records that still waited when the run was broken off.
-    """
+    """What came of a run."""
 
     setting: RingSetting
     changes: tuple[Change, ...]
     audit: Audit
     over_time: NodesOverTime
-    ring: Ring
+    ring: Ring  # at the end
     alive: tuple[bool, ...]
     out_of_room_s: float | None
     copied_bytes: float
     replayed: float
-    unfinished: float
+    unfinished: float  # records that still waited when the run was broken off
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,27 +82,13 @@ class Sampler:
 
 
 class Audit(NamedTuple):
-    """What became of all records; shapes (M,) by position, in records.
+    """What became of all records; shapes (M,) by position, in records."""
 
-    Attributes
-    ----------
-    sent
-        By mappers.
-    lost
-        Counted nowhere, though a copy should have been left.
-    excused
-        Counted nowhere, since all who had a copy failed.
-    twice
-        Counted again, each further time.
-    unsound
-        Whether a backup, which should be able to, could not take the position over without a loss.
-    """
-
-    sent: FloatArray
-    lost: FloatArray
-    excused: FloatArray
-    twice: FloatArray
-    unsound: BoolArray
+    sent: FloatArray  # by mappers
+    lost: FloatArray  # counted nowhere, though a copy should have been left
+    excused: FloatArray  # counted nowhere, since all who had a copy failed
+    twice: FloatArray  # counted again, each further time
+    unsound: BoolArray  # whether a backup, which should be able to, could not take the position over without a loss
 
 
 def audited(world: World, records: FloatArray) -> Audit:

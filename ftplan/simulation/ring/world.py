@@ -23,43 +23,23 @@ FRESH_TICKS = 2.0
 
 @dataclass(eq=False)
 class Change:
-    """A change of the ring, and what came of it; None for what did not happen.
-
-    Attributes
-    ----------
-    begun_s
-        When nodes failed, or a node asked or was told to leave.
-    decided_s
-        When the ring was another.
-    ready_s
-        When the node has processed again what it had kept.
-    caught_up_s
-        When it processes records as they come.
-    restored_s
-        When every copy is there again.
-    at
-        (P,) positions that it took over.
-    rate, own_rate
-        Records per second of these, and of those that it owned before.
-    replayed
-        Records that it processed again.
-    lost
-        (L,) positions that nobody was left to take over from.
-    """
+    """A change of the ring, and what came of it; None for what did not happen."""
 
     event: Event
     node: int
     others: tuple[int, ...]
-    begun_s: float
-    decided_s: float | None = None
-    ready_s: float | None = None
-    caught_up_s: float | None = None
-    restored_s: float | None = None
+    begun_s: float  # when nodes failed, or a node asked or was told to leave
+    decided_s: float | None = None  # when the ring was another
+    ready_s: float | None = None  # when the node has processed again what it had kept
+    caught_up_s: float | None = None  # when it processes records as they come
+    restored_s: float | None = None  # when every copy is there again
     given_up: bool = False
-    at: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    at: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # (P,) positions that it took over
+    #: ``rate``, ``own_rate``: records per second of these, and of those that it owned before
     rate: float = 0.0
     own_rate: float = 0.0
-    replayed: float = 0.0
+    replayed: float = 0.0  # records that it processed again
+    #: (L,) positions that nobody was left to take over from
     lost: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 

@@ -23,36 +23,22 @@ from ftplan.simulation.scaling.splits import TECHNIQUES, Techniques
 
 
 class SplitFigures(NamedTuple):
-    """A split, times in seconds of the simulation; None where it did not come to it.
-
-    Attributes
-    ----------
-    technique
-        None without keyed state; ``restart`` where the topology was restarted.
-    tasks_from, tasks_to
-        Parallelism before and after.
-    pause_s
-        Longest time around it in which the operator had input and no output, beyond the usual; of a restart the longest
-        time without output.
-    level_s
-        From the promotion until its output is as little late as the new tasks allow.
-    late
-        Whether it was promoted before what is prepared was set up.
-    replayed
-        Records that new tasks got again, or instead of the old ones.
-    """
+    """A split, times in seconds of the simulation; None where it did not come to it."""
 
     operator: int
-    technique: str | None
+    technique: str | None  # none without keyed state; ``restart`` where the topology was restarted
+    #: ``tasks_from``, ``tasks_to``: parallelism before and after
     tasks_from: int
     tasks_to: int
     prepared_s: float | None
     promoted_s: float | None
     ended_s: float | None
+    #: Longest time around it in which the operator had input and no output, beyond the usual; of a restart the longest
+    #: time without output
     pause_s: float | None
-    level_s: float | None
-    late: bool
-    replayed: float
+    level_s: float | None  # from the promotion until its output is as little late as the new tasks allow
+    late: bool  # whether it was promoted before what is prepared was set up
+    replayed: float  # records that new tasks got again, or instead of the old ones
 
 
 class ScalingFault(NamedTuple):
@@ -66,45 +52,26 @@ class ScalingFault(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScalingOutcome:
-    """What happened. Shapes: T bins of time, O operators, W windows, B batches.
+    """What happened. Shapes: T bins of time, O operators, W windows, B batches."""
 
-    Attributes
-    ----------
-    time_s
-        End of each bin, (T,).
-    queue
-        Records that have come to each operator and not gone on, at the ends of bins, (T, O); those that a source has
-        wait in its log.
-    executors, most_executors
-        Tasks that take cores, at the ends of bins and at most in each, (T, O).
-    throughput
-        Records of the input a second whose last output came in each bin, (T,).
-    latency_s
-        From when input is there until its last output, mean over the records whose last output came in each bin,
-        (T,); nan without such.
-    scores
-        Of operators that may be split, (W, O); nan where unknown.
-    batch_latency_s
-        Of each batch, (B,), also after the end of what is measured.
-    core_s
-        Core-seconds of all tasks until then.
-    states
-        State of each operator with keyed state at the end, by number.
-    """
-
-    time_s: FloatArray
+    time_s: FloatArray  # end of each bin, (T,)
+    #: Records that have come to each operator and not gone on, at the ends of bins, (T, O); those that a source has
+    #: wait in its log
     queue: FloatArray
+    #: ``executors``, ``most_executors``: tasks that take cores, at the ends of bins and at most in each, (T, O)
     executors: IntArray
     most_executors: IntArray
-    throughput: FloatArray
+    throughput: FloatArray  # records of the input a second whose last output came in each bin, (T,)
+    #: From when input is there until its last output, mean over the records whose last output came in each bin, (T,);
+    #: nan without such
     latency_s: FloatArray
-    scores: FloatArray
-    batch_latency_s: FloatArray
-    core_s: float
+    scores: FloatArray  # of operators that may be split, (W, O); nan where unknown
+    batch_latency_s: FloatArray  # of each batch, (B,), also after the end of what is measured
+    core_s: float  # core-seconds of all tasks until then
     changes: tuple[StateChange, ...]
     splits: tuple[SplitFigures, ...]
     faults: tuple[ScalingFault, ...]
-    states: dict[int, KeyedState]
+    states: dict[int, KeyedState]  # state of each operator with keyed state at the end, by number
 
 
 def faults(runs: Sequence[OperatorRun], batches: int, expected: Digests) -> list[ScalingFault]:

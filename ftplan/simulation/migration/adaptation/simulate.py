@@ -43,21 +43,14 @@ PLANNING_S = 60.0
 
 @dataclass(frozen=True, eq=False)
 class AdaptationScene:
-    """What all runs have in common.
-
-    Attributes
-    ----------
-    planned
-        Windows that checkpoints are planned on at first; the periods of the trace follow.
-    period, every
-        Windows of a period, and periods between two looks at the allocation, 0 for none.
-    """
+    """What all runs have in common."""
 
     options: MigrationSimulationOptions
     prepared: PreparedRebalance
     allocator: Allocator
     trace: LoadTrace
-    planned: int
+    planned: int  # windows that checkpoints are planned on at first; the periods of the trace follow
+    #: ``period``, ``every``: windows of a period, and periods between two looks at the allocation, 0 for none
     period: int
     every: int
     warnings: tuple[Warn, ...]
