@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.generators.knobs import IntRange, StatsKnobs
+from ftplan.generators.knobs import IntRange
 from ftplan.generators.loads import drawn, expected, phases, sizes
+from ftplan.generators.options import StatsKnobs
 from ftplan.generators.topology import partitioning
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.topology import Edge, FloatArray, Operator, Substreams, Topology

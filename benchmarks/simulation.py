@@ -23,7 +23,7 @@ from ftplan.compiled import called_often
 from ftplan.io.loading import load
 from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import DataPlane, FlowOptions
+from ftplan.simulation.dataflow.plane import FlowOptions
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
 from ftplan.simulation.recovery.scene import scene_of
 
@@ -71,7 +71,7 @@ def layers(wide: int, deep: int, until_s: float) -> Flow:
     return Flow(f"{deep} layers of {wide}", job, [task % nodes for task in range(tasks)], [4.0] * nodes, until_s)
 
 
-def run(flow: Flow, plane: DataPlane, until_s: float) -> tuple[float, int]:
+def run(flow: Flow, plane: CompiledPlane, until_s: float) -> tuple[float, int]:
     """Return how long a plane takes, and how many batches its tasks process."""
     for cores in flow.cores:
         plane.add_node(cores)

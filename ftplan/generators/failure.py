@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.generators.knobs import FailureKnobs
+from ftplan.generators.options import FailureKnobs
 from ftplan.generators.topology import digits
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.failure import Arrival, Fail, Failure, Scenario

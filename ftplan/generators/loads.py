@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ftplan.errors import FtplanError
-from ftplan.generators.knobs import StatsKnobs
+from ftplan.generators.options import StatsKnobs
 from ftplan.model.ranges import MEASURED
 from ftplan.model.statistics import TABLES
 from ftplan.model.topology import FloatArray, IntArray

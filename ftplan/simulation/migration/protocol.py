@@ -166,7 +166,7 @@ class MigrationProtocol:
             yield data_timeout(self.env, self.setting.interval_s)
 
     def _checkpoint(self, checkpoint: GroupState) -> None:
-        after(self.env, self.setting.store_s + self.setting.waiting().delay_s, lambda: self._stored(checkpoint))
+        after(self.env, self.setting.waiting().delay_s, lambda: self._stored(checkpoint))
 
     def _stored(self, checkpoint: GroupState) -> None:
         if self.store.store(checkpoint):

@@ -48,7 +48,6 @@ class MoveSetting:
     serialisation_s: float = np.inf
     restart_s: float = 0.0  # until a node that turns a checkpoint into state works
     detection_s: float = 0.0  # until it is noticed that the old node is gone, for protocols that come after its loss
-    store_s: float = 0.0  # until a checkpoint is stored, beside its message
     #: Whether, with cpal, the new node works off what waits there before it is synchronised with the old one; the
     #: listing of algorithm 2 has it synchronised at once
     catch_up_first: bool = True

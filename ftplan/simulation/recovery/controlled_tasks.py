@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.simulation.dataflow.plane import DataPlane
 from ftplan.simulation.recovery.agenda import Agenda, Kind
 from ftplan.simulation.recovery.outcome import ControlEvent
 from ftplan.simulation.recovery.setting import RecoverySetting
+
+if TYPE_CHECKING:
+    from ftplan.simulation.dataflow.compiled import CompiledPlane
 
 
 class ControlledTasks:
@@ -34,7 +37,7 @@ class ControlledTasks:
         What was ordered, in the order of time.
     """
 
-    def __init__(self, setting: RecoverySetting, plane: DataPlane, agenda: Agenda) -> None:
+    def __init__(self, setting: RecoverySetting, plane: CompiledPlane, agenda: Agenda) -> None:
         tasks = setting.job.tasks
         self.now_s = setting.begin_s
         self.node: IntArray = setting.home.astype(np.int64)
@@ -163,7 +166,7 @@ class ControlledTasks:
         self._stalled = kept
 
 
-def batch_of_job(setting: RecoverySetting, plane: DataPlane, target: IntArray) -> int:
+def batch_of_job(setting: RecoverySetting, plane: CompiledPlane, target: IntArray) -> int:
     """Return the batches whose effects are in the states that the whole job goes back to.
 
     They are those of the last complete checkpoint. Where there are none and states are rebuilt from a window, they are

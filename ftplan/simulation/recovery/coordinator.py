@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ftplan.model.topology import BoolArray, IntArray
-from ftplan.simulation.dataflow.plane import DataPlane
 from ftplan.simulation.recovery.agenda import Agenda, Kind, PendingStarts
 from ftplan.simulation.recovery.controlled_tasks import ControlledTasks, all_keep_pace, batch_of_job
 from ftplan.simulation.recovery.hosts import Hosts, busy_cores
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, RecoveryStart
+
+if TYPE_CHECKING:
+    from ftplan.simulation.dataflow.compiled import CompiledPlane
 
 #: How often it is looked for a complete checkpoint, in intervals between checkpoints.
 LOOKS = 0.05
@@ -24,7 +27,7 @@ class Coordinator:
     with its node matters only when no node is left: then nothing is noticed before the next arrives (section 6).
     """
 
-    def __init__(self, setting: RecoverySetting, plane: DataPlane) -> None:
+    def __init__(self, setting: RecoverySetting, plane: CompiledPlane) -> None:
         job = setting.job
         self.setting, self.mode, self.timing, self.plane = setting, setting.mode, setting.timing, plane
         self.agenda, self.hosts, self.starts = Agenda(), Hosts(setting), PendingStarts(setting)

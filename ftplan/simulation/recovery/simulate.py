@@ -19,6 +19,7 @@ from ftplan.planners import registry
 from ftplan.planners.deployed import recorded
 from ftplan.simulation.answer import Document, Simulation, cells, figure, mean_interval
 from ftplan.simulation.recovery.contenders import Contender
+from ftplan.simulation.recovery.document import RecoveryFiguresModel
 from ftplan.simulation.recovery.options import LONGEST_S, RecoverySimulationOptions
 from ftplan.simulation.recovery.outcome import ControlEvent, RecoverySummary
 from ftplan.simulation.recovery.runs import SimulatedRuns, all_runs, cell_ends, simulated
@@ -30,17 +31,7 @@ from ftplan.simulation.run import deadline, too_short
 from ftplan.simulation.scene import GivenPlan, resolution
 
 #: Figures of a recovery by name, the less the better.
-FIGURES = (
-    "priority_down_s",
-    "first_back_s",
-    "last_back_s",
-    "peak_lag_records",
-    "lag_record_s",
-    "peak_queue_records",
-    "peak_buffer_bytes",
-    "spilled_bytes",
-    "duplicates",
-)
+FIGURES = tuple(RecoveryFiguresModel.model_fields)
 
 
 class RecoverySimulation(Simulation):

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import DataPlane, FlowOptions
+from ftplan.simulation.dataflow.plane import FlowOptions
 from tests.simulation.jobs import jobs
 
 NODES = 3
@@ -36,7 +37,7 @@ class Case(NamedTuple):
     until_s: float
 
 
-def carry_out(plane: DataPlane, order: Order) -> None:
+def carry_out(plane: CompiledPlane, order: Order) -> None:
     """Carry out an order."""
     processed = plane.processed()
     down = [task for task in order.tasks if processed[task] < 0]
@@ -62,7 +63,7 @@ def carry_out(plane: DataPlane, order: Order) -> None:
             {"stop": plane.stop, "stall": plane.stall, "resume": plane.resume}[order.what](order.tasks)
 
 
-def play(plane: DataPlane, case: Case) -> list[list[int]]:
+def play(plane: CompiledPlane, case: Case) -> list[list[int]]:
     """Carry out all orders; return what tasks had processed at the time of each, and at the end."""
     for cores in case.cores:
         plane.add_node(cores)

@@ -19,7 +19,7 @@ from tests.simulation.reference_plane.task_state import StreamLedger, TaskHistor
 
 
 class ReferencePlane:
-    """A ``DataPlane`` in which every record is sent, queued, processed or dropped as a message.
+    """A ``CompiledPlane`` in which every record is sent, queued, processed or dropped as a message.
 
     It follows the protocol of [SuZhouTR], section 4, with algorithm 1 repaired: streams number their records; tasks
     process batches, streams in a fixed order, and drop numbers that they have had; snapshots hold state, input

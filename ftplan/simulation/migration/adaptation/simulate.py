@@ -33,6 +33,7 @@ from ftplan.simulation.answer import figure
 from ftplan.simulation.migration.adaptation.allocations import TECHNIQUES, Allocator, Technique
 from ftplan.simulation.migration.adaptation.run import run_adaptation
 from ftplan.simulation.migration.adaptation.setting import AdaptationOutcome, AdaptationPolicy, LoadTrace
+from ftplan.simulation.migration.document import AdaptationFiguresModel, AdaptationOverTimeModel
 from ftplan.simulation.migration.options import TRACE, MigrationSimulationOptions
 from ftplan.simulation.migration.simulate import MigrationSimulation
 from ftplan.simulation.registry import Report
@@ -138,34 +139,8 @@ def _allocation_options(options: MigrationSimulationOptions, capacity_per_core: 
     )
 
 
-#: Sums over all periods.
-TOTALS = (
-    "moves",
-    "assisted",
-    "latency_s",
-    "completion_s",
-    "bytes",
-    "copies_moved",
-    "copy_bytes",
-    "overloaded_before",
-    "overloaded_after",
-    "excess_before",
-    "excess_after",
-)
-#: Shares over all periods.
+#: Shares over all periods; other figures are sums.
 SHARES = ("assisted_share", "usable_share")
-#: What is told period by period.
-OVER_TIME = (
-    "moves",
-    "assisted",
-    "latency_s",
-    "bytes",
-    "copies_moved",
-    "overloaded_before",
-    "overloaded_after",
-    "wanted",
-    "usable",
-)
 
 
 def simulate_trace(
@@ -230,9 +205,9 @@ def _adaptations(scene: AdaptationScene, progress: Report | None) -> tuple[list[
 
 def adaptation_document(allocation: str, preferred: bool, runs: Sequence[AdaptationOutcome]) -> dict[str, Any]:
     """Return what all runs with an allocation say together; lists are means over the runs."""
-    summary = {name: figure(np.array([run.total(name) for run in runs])) for name in TOTALS}
-    for name in SHARES:
-        values = (getattr(run, name) for run in runs)
+    summary = {}
+    for name in AdaptationFiguresModel.model_fields:
+        values = [getattr(run, name) if name in SHARES else run.total(name) for run in runs]
         summary[name] = figure(np.array([np.nan if value is None else value for value in values]))
     by_protocol = np.array([[period.by_protocol for period in run.periods] for run in runs], dtype=np.float64)
     return {
@@ -241,7 +216,7 @@ def adaptation_document(allocation: str, preferred: bool, runs: Sequence[Adaptat
         "runs": len(runs),
         "summary": summary,
         "by_protocol": dict(zip(PROTOCOLS[:4], by_protocol.sum(axis=1).mean(axis=0).tolist(), strict=False)),
-        "over_time": {name: _over_time(name, runs) for name in OVER_TIME},
+        "over_time": {name: _over_time(name, runs) for name in AdaptationOverTimeModel.model_fields},
     }
 
 
