@@ -15,17 +15,12 @@ Message = TypeVar("Message")
 
 
 class Link(Generic[Message]):
-    """A link that delivers every message after a constant delay, first in first out, until it is cut.
-
-    Attributes
-    ----------
-    sent, delivered, lost
-        Records so far; ``sent = delivered + lost + under_way`` at every moment.
-    """
+    """A link that delivers every message after a constant delay, first in first out, until it is cut."""
 
     def __init__(self, env: Environment, delay_s: float, deliver: Callable[[Message], object]) -> None:
         self.env = env
         self.delay_s = delay_s
+        #: ``sent``, ``delivered``, ``lost``: records so far; ``sent = delivered + lost + under_way`` at every moment
         self.sent = self.delivered = self.lost = 0.0
         self._deliver = deliver
         self._cuts = 0

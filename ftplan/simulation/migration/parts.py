@@ -29,33 +29,22 @@ class GroupMessage(NamedTuple):
 
 
 class GroupInstance:
-    """The operator's instance on a node, as far as one key group goes: its input queue, its state, its output.
-
-    Attributes
-    ----------
-    state
-        None where the group is not at home.
-    handle
-        What a message sets off; a generator, since working takes time.
-    emit
-        Takes what is put out.
-    disorder
-        Records that were not the next of their upstream instance when they were applied.
-    duplicates, dropped
-        Records that came again, and that came while the group was not here.
-    """
+    """The operator's instance on a node, as far as one key group goes: its input queue, its state, its output."""
 
     def __init__(
         self, env: Environment, state: GroupState | None, record_time_s: float, emit: Callable[[GroupOutput], object]
     ) -> None:
         self.env = env
-        self.state = state
+        self.state = state  # none where the group is not at home
         self.record_time_s = record_time_s
-        self.emit = emit
+        self.emit = emit  # takes what is put out
         self.new = state is None
+        #: What a message sets off; a generator, since working takes time
         self.handle: Callable[[GroupMessage], ProcessGenerator] = self.work_off
         self.idle: Callable[[], object] = lambda: None
+        #: Records that were not the next of their upstream instance when they were applied
         self.disorder: list[GroupRecord] = []
+        #: ``duplicates``, ``dropped``: records that came again, and that came while the group was not here
         self.duplicates = self.dropped = self.applied = 0
         self.down = False
         self._fast: deque[GroupMessage] = deque()
@@ -121,23 +110,7 @@ class GroupInstance:
 
 
 class Upstream:
-    """An upstream instance: sends the group's records where they are to go, and keeps them until they are safe.
-
-    Attributes
-    ----------
-    buffer
-        Records that no stored checkpoint has.
-    targets
-        Where new records go.
-    sent
-        All records so far.
-    sent_to
-        By receiver, the number of the last record that it was sent as new.
-    most
-        Records after which there are no more.
-    stopped
-        Whether there are no more.
-    """
+    """An upstream instance: sends the group's records where they are to go, and keeps them until they are safe."""
 
     def __init__(
         self,
@@ -150,12 +123,13 @@ class Upstream:
     ) -> None:
         self.env = env
         self.number = number
-        self.buffer: deque[GroupRecord] = deque()
-        self.targets: tuple[GroupInstance, ...] = (target,)
-        self.sent: list[GroupRecord] = []
+        self.buffer: deque[GroupRecord] = deque()  # records that no stored checkpoint has
+        self.targets: tuple[GroupInstance, ...] = (target,)  # where new records go
+        self.sent: list[GroupRecord] = []  # all records so far
+        #: By receiver, the number of the last record that it was sent as new
         self.sent_to: dict[GroupInstance, int] = {}
-        self.most = most
-        self.stopped = False
+        self.most = most  # records after which there are no more
+        self.stopped = False  # whether there are no more
         self._records = records
         self._wait_s = wait_s
         self._channels: dict[GroupInstance, FifoChannel[GroupMessage]] = {}

@@ -56,23 +56,13 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """Makes, sends and merges checkpoints of all nodes.
-
-    Attributes
-    ----------
-    beat_s
-        By backup and owner, when the last checkpoint arrived.
-    sounded
-        Called when a copy has become sound.
-    sent_bytes
-        Of full copies that have arrived.
-    """
+    """Makes, sends and merges checkpoints of all nodes."""
 
     def __init__(self, world: World, phase_s: FloatArray) -> None:
         self.world = world
-        self.beat_s: dict[tuple[int, int], float] = {}
-        self.sounded: list[Callable[[], None]] = []
-        self.sent_bytes = 0.0
+        self.beat_s: dict[tuple[int, int], float] = {}  # by backup and owner, when the last checkpoint arrived
+        self.sounded: list[Callable[[], None]] = []  # called when a copy has become sound
+        self.sent_bytes = 0.0  # of full copies that have arrived
         self._number = 0
         self._free_s: dict[tuple[int, int, bool], float] = {}
         nodes, positions = world.holds.shape

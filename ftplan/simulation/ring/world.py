@@ -44,20 +44,7 @@ class Change:
 
 
 class World:
-    """The state that parts share.
-
-    Attributes
-    ----------
-    owner
-        (M,) node that processes each position.
-    holds, extra
-        (N, M) nodes that hold a position by the ring, the owner too; and nodes that will, for whom copies are made.
-    fails_s, again_s
-        (M,) when the last sound copy failed first, infinite where one was always left; and from when on records count
-        again, -inf where they do not, or always did.
-    emitted_s
-        (batches,) when each batch was sent, infinite for those that were not.
-    """
+    """The state that parts share."""
 
     def __init__(self, setting: RingSetting) -> None:
         self.env = Environment()
@@ -73,13 +60,19 @@ class World:
         )
         self.peers = [Peer(self.env, positions, setting.mappers, self.copies, pace) for pace in paces]
         self.ring = setting.ring
+        #: ``owner``: (M,) node that processes each position
+        #: ``holds``, ``extra``: (N, M) nodes that hold a position by the ring, the owner too; and nodes that will, for
+        #: whom copies are made
         self.owner, self.holds = self.placed(self.ring)
         self.extra: BoolArray = np.zeros_like(self.holds)
         self.version = 0
         self.told: BoolArray = self.holds.copy()
+        #: ``fails_s``, ``again_s``: (M,) when the last sound copy failed first, infinite where one was always left; and
+        #: from when on records count again, -inf where they do not, or always did
         self.fails_s: FloatArray = np.full(positions, np.inf)
         self.again_s: FloatArray = np.full(positions, -np.inf)
         self.changes: list[Change] = []
+        #: (batches,) when each batch was sent, infinite for those that were not
         self.emitted_s: FloatArray = np.full(setting.batches, np.inf)
         self._levels = [self._of_a_batch(np.ones(positions))]
         self._level_of: IntArray = np.zeros(setting.batches, dtype=np.int64)

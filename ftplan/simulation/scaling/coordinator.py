@@ -42,21 +42,14 @@ class TopologyRestarts:
     A checkpoint is complete when all tasks have seen it, those without state too: then nothing before it is under way.
     After a restart the sources send again what came after the last complete one. What went out of the job since comes
     out twice; whoever gets it drops that.
-
-    Attributes
-    ----------
-    complete
-        Last batch of the newest complete checkpoint, -1 before the first.
-    restarted
-        The restarts so far.
     """
 
     def __init__(
         self, env: Environment, runs: Sequence[OperatorRun], feed: Feed, setting: RestartSetting, split: SplitSetting
     ) -> None:
         self.env, self.runs, self.feed, self.setting, self.split = env, runs, feed, setting, split
-        self.complete = -1
-        self.restarted: list[Restart] = []
+        self.complete = -1  # last batch of the newest complete checkpoint, -1 before the first
+        self.restarted: list[Restart] = []  # the restarts so far
         self.stopped = False
         self._barriers: dict[int, int] = {}
         self._parts: dict[int, dict[ScalableTask, KeyedState | None]] = {}
@@ -142,20 +135,12 @@ class SplitRecord(NamedTuple):
 
 
 class ScalingCoordinator:
-    """Splits operators one way or another.
-
-    Attributes
-    ----------
-    records
-        Splits that have ended or were given up.
-    restarts
-        What restarts the whole topology instead; None: nobody does.
-    """
+    """Splits operators one way or another."""
 
     def __init__(self, env: Environment, job: JobRun, setting: ScalingSetting, techniques: Techniques) -> None:
         self.env, self.job, self.setting, self.techniques = env, job, setting, techniques
-        self.records: list[SplitRecord] = []
-        self.restarts: TopologyRestarts | None = None
+        self.records: list[SplitRecord] = []  # splits that have ended or were given up
+        self.restarts: TopologyRestarts | None = None  # what restarts the whole topology instead; None: nobody does
         self.detector: Detector | None = None
         self._splits: dict[int, StatelessSplit] = {}
         self._awaited: set[int] = set()

@@ -17,23 +17,7 @@ from ftplan.simulation.scaling.setting import BatchedLoad, SimulatedOperator
 
 
 class ScalableTask:
-    """A task that processes the parts from *first* to *last* of every batch that it is sent.
-
-    Attributes
-    ----------
-    state
-        None without keyed state, and until the task is started.
-    done
-        Last batch that it has processed.
-    put_out
-        Takes the task, a batch, and the first and last part that it has processed of it.
-    beforehand
-        Returns for how long the task works on something else before it processes a batch.
-    left_out
-        Batches that did not follow the one before in some key group.
-    wrong
-        Batches whose output is not that of an operator that was never split.
-    """
+    """A task that processes the parts from *first* to *last* of every batch that it is sent."""
 
     def __init__(
         self, env: Environment, operator: SimulatedOperator, load: BatchedLoad, expected: Digests,
@@ -41,13 +25,14 @@ class ScalableTask:
     ) -> None:  # fmt: skip
         self.env, self.operator, self.load, self.expected = env, operator, load, expected
         self.first, self.last = parts
-        self.put_out = put_out
+        self.put_out = put_out  # takes the task, a batch, and the first and last part that it has processed of it
+        #: Returns for how long the task works on something else before it processes a batch
         self.beforehand: Callable[[ScalableTask, int], float] = lambda task, number: 0.0
-        self.state: KeyedState | None = None
-        self.done = -1
+        self.state: KeyedState | None = None  # none without keyed state, and until the task is started
+        self.done = -1  # last batch that it has processed
         self.stopped = False
-        self.left_out: list[int] = []
-        self.wrong: list[int] = []
+        self.left_out: list[int] = []  # batches that did not follow the one before in some key group
+        self.wrong: list[int] = []  # batches whose output is not that of an operator that was never split
         self._queue: deque[int] = deque()
         self._idle: DataEvent | None = None
         self._use = operator.use_of(self.first, self.last)
