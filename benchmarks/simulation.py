@@ -22,8 +22,7 @@ import numpy as np
 from ftplan.compiled import called_often
 from ftplan.io.loading import load
 from ftplan.simulation.dataflow.compiled import CompiledPlane
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
 from ftplan.simulation.recovery.scene import scene_of
 

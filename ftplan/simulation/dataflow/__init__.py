@@ -1,4 +1,4 @@
-"""Batches on their way through a job: what runs (``job``), how it flows and what is seen of it (``plane``), and a loop.
+"""Batches on their way through a job: ``job`` is what runs, how it flows and what is seen of it.
 
 ``compiled`` is the flow, on ``kernel`` and ``rows``. One that sends every record as a message is the oracle of tests.
 """

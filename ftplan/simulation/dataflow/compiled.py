@@ -14,8 +14,7 @@ from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 from ftplan.model.topology import IntArray
 from ftplan.simulation.dataflow import kernel
 from ftplan.simulation.dataflow import rows as k
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions, Observed
+from ftplan.simulation.dataflow.job import CompletedCheckpoint, FlowOptions, Observed, StreamJob
 
 #: Bytes of a number that is held: records by batch and task, and what is observed by bin; each for a moment twice.
 HELD = 16.0

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 
 #: Complete checkpoints between two looks at them, at most.
 LOG = 64

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.simulation.dataflow.plane import Observed
+from ftplan.simulation.dataflow.job import Observed
 from ftplan.simulation.recovery.setting import RecoverySetting
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions, Observed
+from ftplan.simulation.dataflow.job import FlowOptions, Observed, StreamJob
 from ftplan.simulation.recovery.coordinator import Coordinator
 from ftplan.simulation.recovery.hosts import require_keeping_up
 from ftplan.simulation.recovery.outcome import ControlEvent, RecoveryOutcome

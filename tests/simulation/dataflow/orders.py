@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ftplan.simulation.dataflow.compiled import CompiledPlane
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from tests.simulation.jobs import jobs
 
 NODES = 3

@@ -12,8 +12,7 @@ from ftplan.compiled import called_often
 from ftplan.errors import FtplanError
 from ftplan.simulation.dataflow import compiled as compiled_module
 from ftplan.simulation.dataflow.compiled import CompiledPlane
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions, Observed
+from ftplan.simulation.dataflow.job import FlowOptions, Observed, StreamJob
 from tests.simulation.dataflow.cases import begin, chain, job
 from tests.simulation.dataflow.orders import Case, cases, play
 from tests.simulation.jobs import jobs

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.simulation.dataflow.compiled import CompiledPlane
-from ftplan.simulation.dataflow.plane import FlowOptions, Observed
+from ftplan.simulation.dataflow.job import FlowOptions, Observed
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.run import run_recovery
 from tests.simulation.dataflow.orders import Case, Order, cases, play

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from tests.simulation.reference_plane.reference import ReferencePlane, failure_free
 from tests.simulation.reference_plane.streams import Barrier, Identity, Records
 from tests.simulation.reference_plane.task_state import TaskHistory

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.setting import RecoverySetting

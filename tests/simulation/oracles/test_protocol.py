@@ -11,8 +11,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from tests.simulation.jobs import job, jobs
 from tests.simulation.oracles.by_hand import Outage, recover
 from tests.simulation.oracles.invariants import Invariants, assert_undisturbed, history, started

@@ -9,8 +9,7 @@ import numpy as np
 from simpy import Environment
 from simpy.events import ProcessGenerator
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions, Observed
+from ftplan.simulation.dataflow.job import CompletedCheckpoint, FlowOptions, Observed, StreamJob
 from ftplan.simulation.engine.clock import after, data_timeout
 from ftplan.simulation.engine.series import LevelSeries, SumSeries
 from tests.simulation.reference_plane.storage import CheckpointStore, SourceInput, SourceLog

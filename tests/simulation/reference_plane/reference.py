@@ -8,8 +8,7 @@ from itertools import count
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions, Observed
+from ftplan.simulation.dataflow.job import FlowOptions, Observed, StreamJob
 from tests.simulation.reference_plane.processor import Processor
 from tests.simulation.reference_plane.record_flow import RecordFlow
 from tests.simulation.reference_plane.storage import SourceLog

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions
+from ftplan.simulation.dataflow.job import CompletedCheckpoint, FlowOptions, StreamJob
 from tests.simulation.reference_plane.streams import LOG, Arrival, Message, Records
 from tests.simulation.reference_plane.task_state import TaskState
 

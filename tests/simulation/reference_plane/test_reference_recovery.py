@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions
 from tests.simulation.dataflow.cases import begin, chain, job
 from tests.simulation.oracles.printed_order import PrintedOrder
 from tests.simulation.reference_plane.reference import ReferencePlane, audit, failure_free

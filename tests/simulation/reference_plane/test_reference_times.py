@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from tests.simulation.dataflow.cases import begin, chain, job
 from tests.simulation.reference_plane.reference import ReferencePlane
 
