@@ -111,9 +111,8 @@ def _traced(path: str | None, force: bool, report: Report) -> Iterator[Callable[
 
     def hear(line: TraceLine) -> None:
         lines.append(line)
-        known = [f"{line.value:.6g}" if line.value is not None else "no plan yet"]
-        known += [f"bound {line.bound:.6g}"] if line.bound is not None else []
-        report(f"{line.search}: {', '.join(known)}", None)
+        value = f"{line.value:.6g}" if line.value is not None else "no plan yet"
+        report(f"{line.search}: {value}" + (f", bound {line.bound:.6g}" if line.bound is not None else ""), None)
 
     def finished(plan: Plan) -> Plan:
         if (stated := plan.objective) is not None:

@@ -131,8 +131,8 @@ class Incumbents(Generic[Answer]):
         if self._heard is None:
             return
         hear, began = self._heard
-        known = (self.value if value is None else value, self.bound if bound is None else bound)
-        hear(TraceLine(round(now() - began, 3), finite(known[0]), finite(known[1]), by, self.search))
+        best, proven = self.value if value is None else value, self.bound if bound is None else bound
+        hear(TraceLine(round(now() - began, 3), finite(best), finite(proven), by, self.search))
 
     @property
     def gap(self) -> float:
