@@ -135,7 +135,7 @@ def simulate(
     if options.level == TRACE:
         from ftplan.simulation.migration.adaptation.simulate import simulate_trace
 
-        return simulate_trace(problem, plan, options, progress)
+        return MigrationSimulation(*simulate_trace(problem, plan, options, progress))
     if plan is None:
         raise FtplanError("simulate migration: PLAN is missing: give a plan of kind rebalance, or --level trace")
     _refuse_others(options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from simpy import Environment
@@ -16,8 +16,21 @@ from ftplan.simulation.scaling.operator_run import OperatorRun
 from ftplan.simulation.scaling.setting import Detection
 from ftplan.simulation.scaling.task import ScalableTask
 
-if TYPE_CHECKING:
-    from ftplan.simulation.scaling.coordinator import ScalingCoordinator
+
+class Responder(Protocol):
+    """Who acts on states."""
+
+    def busy_with(self, operator: int) -> bool:
+        """Return whether an operator is being split, so that its scores say nothing."""
+
+    def prepare(self, operator: int) -> None:
+        """Act on normal -> prepared."""
+
+    def relapse(self, operator: int) -> None:
+        """Act on prepared -> normal."""
+
+    def promote(self, operator: int) -> None:
+        """Act on -> promoted."""
 
 
 class StateChange(NamedTuple):
@@ -32,7 +45,7 @@ class Detector:
     """Scores the operators that may be split, window by window; without a responder nobody acts on it."""
 
     def __init__(
-        self, env: Environment, runs: Sequence[OperatorRun], detection: Detection, responder: ScalingCoordinator | None
+        self, env: Environment, runs: Sequence[OperatorRun], detection: Detection, responder: Responder | None
     ) -> None:
         self.env, self.runs, self.detection, self.responder = env, runs, detection, responder
         self.scores: list[FloatArray] = []  # of each window that has ended, (operators,) each; nan while nothing runs

@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ftplan.costs.given_costs import recorded_costs
 from ftplan.errors import FtplanError
-from ftplan.model.plan import Warn
+from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
@@ -29,13 +29,12 @@ from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
 from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem
-from ftplan.simulation.answer import figure
+from ftplan.simulation.answer import Document, figure
 from ftplan.simulation.migration.adaptation.allocations import TECHNIQUES, Allocator, Technique
 from ftplan.simulation.migration.adaptation.run import run_adaptation
 from ftplan.simulation.migration.adaptation.setting import AdaptationOutcome, AdaptationPolicy, LoadTrace
 from ftplan.simulation.migration.document import AdaptationFiguresModel, AdaptationOverTimeModel
 from ftplan.simulation.migration.options import TRACE, MigrationSimulationOptions
-from ftplan.simulation.migration.simulate import MigrationSimulation
 from ftplan.simulation.registry import Report
 
 #: Seconds that one allocation may take.
@@ -139,13 +138,22 @@ def _allocation_options(options: MigrationSimulationOptions, capacity_per_core: 
     )
 
 
+class TraceAnswer(NamedTuple):
+    """What an answer is made of, see :class:`ftplan.simulation.answer.Simulation`."""
+
+    options: MigrationSimulationOptions
+    body: Document
+    inputs: tuple[InputFile, ...]
+    warnings: tuple[Warn, ...]
+
+
 #: Shares over all periods; other figures are sums.
 SHARES = ("assisted_share", "usable_share")
 
 
 def simulate_trace(
     problem: Problem, plan: Any, options: MigrationSimulationOptions, progress: Report | None
-) -> MigrationSimulation:
+) -> TraceAnswer:
     """Simulate the adaptation of each period, with each allocation and preference.
 
     Checkpoints are planned on the first part of the windows; key groups begin where the cluster has them. Random
@@ -175,7 +183,7 @@ def simulate_trace(
     paths = {item.role: item.path for item in inputs}
     options = replace(options, costs=recorded_costs(options.costs, paths.get("costs")))
     contents = {"level": TRACE, TRACE: body}
-    return MigrationSimulation(options, contents, inputs, tuple(dict.fromkeys((*scene.warnings, *cut))))
+    return TraceAnswer(options, contents, inputs, tuple(dict.fromkeys((*scene.warnings, *cut))))
 
 
 def _adaptations(scene: AdaptationScene, progress: Report | None) -> tuple[list[dict[str, Any]], list[Warn]]:
