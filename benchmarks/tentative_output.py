@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reproduce.drawing import save
 from tentative.incidents import incident_join
 from tentative.judging import JudgedSet, TentativeOutput, judged
 from tentative.top_k import top_k
@@ -158,8 +159,7 @@ def plot(answers: Answers) -> None:
             panel.set(title=f"Figure {number}, {query}", xlabel="share of tasks with a replica", ylim=(-0.02, 1.02))
             panel.grid(alpha=0.3)
             panel.legend(fontsize="x-small", handlelength=4)
-    FIGURE.parent.mkdir(exist_ok=True)
-    drawing.savefig(FIGURE, metadata={"Date": None})
+    save(drawing, FIGURE)
 
 
 def main() -> None:

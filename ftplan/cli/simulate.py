@@ -65,15 +65,11 @@ def _simulated(row: SimulationRow, plan: str | None, given: Mapping[str, Any]) -
     from ftplan.cli import kind_options
     from ftplan.cli.inputs import simulation_inputs
     from ftplan.cli.progress import progress
-    from ftplan.cli.render import check_output, emit_answer, say, warn
+    from ftplan.cli.render import check_outputs, emit_answer, say, warn
     from ftplan.reports.answer import Answer
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     path = given.get("plot")
-    if path is not None:
-        from ftplan.reports.plot_file import check_plot
-
-        check_plot(path, given["force"])
     source, problem = simulation_inputs(plan, given)
     wanted = kind_options.asked(row.part("options:OPTIONS"), given)
     with progress("simulating", hidden=given["no_progress"] or given["quiet"]) as report:

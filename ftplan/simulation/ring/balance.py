@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ftplan.model.topology import FloatArray
-from ftplan.planners.peer_ring.changes import scaled_out, without
 from ftplan.planners.peer_ring.negotiation import Request, Watch, negotiated
 from ftplan.planners.peer_ring.problem import RingThresholds
+from ftplan.planners.peer_ring.ring import scaled_out, without
 from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.membership import Membership
 from ftplan.simulation.ring.setting import Leave

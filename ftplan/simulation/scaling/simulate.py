@@ -15,7 +15,7 @@ from ftplan.errors import FtplanError
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, scores
-from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds, timeline
 from ftplan.planners.scale_out.problem import State
 from ftplan.simulation.answer import Document, Simulation, cells, figure
 from ftplan.simulation.registry import Report
