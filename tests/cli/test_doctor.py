@@ -9,7 +9,8 @@ import pytest
 
 from ftplan.api.doctor import examination
 from ftplan.api.doctor.trials import Trial
-from tests.cli.conftest import Run
+from tests.cli.in_process import Run
+from tests.places import ROOT
 
 GOOD = Trial("documents", "plans", "imports:json", ("json",))
 BAD = Trial("CP-SAT", "exact plans", "imports:no_such_module", ("json",))
@@ -71,7 +72,7 @@ def test_it_answers_where_packages_are_broken(ftplan_process: Run, project: Path
         (tmp_path / "broken" / name).mkdir(parents=True)
         (tmp_path / "broken" / name / "__init__.py").write_text("raise ImportError('built for another machine')")
     (project / "ftplan.toml").write_text('[inputs]\ntopology = "topology.yaml"\n')
-    path = f"{tmp_path / 'broken'}:{Path(__file__).parents[2]}"
+    path = f"{tmp_path / 'broken'}:{ROOT}"
     done = ftplan_process("doctor", "--no-engines", PYTHONPATH=path)
     found = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (1, "")

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from ftplan.cli.render import emit
 from ftplan.reports import sparkline as lines
 from ftplan.reports.answer import Answer, Table
+from tests.cli.in_process import Run, environment
 from tests.simulation.recovery.file_cases import CLUSTER, FAILURE, IN_ORDER, TOPOLOGY
-
-from .conftest import Run, environment
 
 TOML = """
 [inputs]

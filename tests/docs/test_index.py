@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.docs.blocks import ROOT
+from tests.places import ROOT
 
 COMMANDS = {path.stem for path in (ROOT / "docs" / "commands").glob("*.md")} - {"index"}
 #: What README leaves to the first page.

@@ -13,8 +13,9 @@ from ftplan.api.doctor.machine import EXTRAS, NEEDED, installed
 from ftplan.api.doctor.settings import Settings
 from ftplan.api.doctor.trials import Outcome, Trial
 from ftplan.model import machine_limits
+from tests.places import ROOT
 
-PROJECT = Path(__file__).parents[3]
+PROJECT = ROOT
 NEED = Trial("documents", "", "imports:json", ("json",))
 EXTRA = Trial("Sail", "", "imports:json", ("json",), "sail", True)
 KEPT = Trial("compiled functions", "", "imports:json", ("json",))

@@ -1,4 +1,7 @@
-"""The best placement of a small repair: every host, step and order of restores that may still be better."""
+"""The best placement of a small repair: every host, step and order of restores that may still be better.
+
+An oracle for searches and models where brute force over all placements takes too long.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import interchangeable_hosts, kinds_of_task
+from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import interchangeable_hosts
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import NOWHERE, RepairInstance, RepairPlacement
 
 #: Tasks up to which it is tried, and partial placements that are looked at before it is given up: the first are some
@@ -25,6 +28,13 @@ LOOK_EVERY = 64
 
 class _TooMany(Exception):
     """More partial placements than are looked at."""
+
+
+def kinds_of_task(instance: RepairInstance) -> list[tuple[float, ...]]:
+    """Return of each task what tasks that can take its place have too, the same queries among it. Shape (J,)."""
+    own = (instance.bundle, instance.cost, instance.noticed_s, instance.down_s, instance.replay_s, instance.catch_up)
+    seconds = instance.seconds
+    return [(*(float(values[t]) for values in own), *seconds[t].tolist()) for t in range(len(instance.task))]
 
 
 def optimum_where_few(instance: RepairInstance, budget: Budget, most: int | None = None) -> RepairPlacement | None:
