@@ -79,15 +79,15 @@ def new_copies(before: IntArray, after: IntArray, alive: BoolArray) -> BoolArray
 
 
 def moved_bytes(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray | None = None) -> float:
-    """Return all bytes that travel, transfers and copies, what is lost left out; the yardstick of ``--max-bytes``.
+    """Return all that travels, transfers and copies, what is lost left out; as ``--max-bytes`` counts it.
 
-    Cost O(M + T r^2), the sums over positions included.
+    Bytes, or key groups where no state is known. Cost O(M + T r^2), the sums over positions included.
     """
     alive = ~_dead(problem, dead)
     first, old, new = _pieces(problem, before, after)
     kept = alive[old].any(axis=1)
     count = new_copies(old, new, alive).sum(axis=1)
-    return float((count * _sums(problem.state, first))[kept].sum())
+    return float((count * _sums(problem.worth, first))[kept].sum())
 
 
 def worth_moved(problem: RingProblem, steps: Iterable[RingStep]) -> float:
@@ -95,11 +95,10 @@ def worth_moved(problem: RingProblem, steps: Iterable[RingStep]) -> float:
 
     What puts the first tokens on an empty ring moves nothing.
     """
-    counted = replace(problem, state=problem.worth)
     before, total = problem.current, 0.0
     for step in steps:
         if before is not None:
-            total += moved_bytes(counted, before, step.ring)
+            total += moved_bytes(problem, before, step.ring)
         before = step.ring
     return total
 
