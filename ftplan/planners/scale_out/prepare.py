@@ -12,7 +12,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, Topology
-from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, reachable, scores
 from ftplan.planners.scale_out.bottlenecks.histories import (
     OperatorHistory,
     ScoreThresholds,
@@ -20,7 +20,7 @@ from ftplan.planners.scale_out.bottlenecks.histories import (
     check_thresholds,
     timeline,
 )
-from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules, shipped_rules
 from ftplan.planners.scale_out.demand.operator_demand import OperatorFlow
 from ftplan.planners.scale_out.demand.usage import OperatorUsage, operator_usage, scalable_operators
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
@@ -191,7 +191,7 @@ def _problem(
 
 def _rules(options: ScaleOutOptions) -> tuple[FuzzyRules, InputFile | None]:
     if options.rules is None:
-        return DEFAULT_RULES, None
+        return shipped_rules(), None
     loaded = load_bottleneck_rules(options.rules)
     return loaded.value, loaded.input
 
