@@ -23,7 +23,7 @@ from tests.logs import thin
 from tests.places import ROOT
 
 #: Engines start in processes of their own; in those of the tests their sessions would stay.
-OWN_PROCESS = ("compute-stats", "tentative-output", "--master", "what-if")
+OWN_PROCESS = ("compute-stats", "--master", "what-if")
 #: The width of the terminal on which the pages were written.
 COLUMNS = "100"
 

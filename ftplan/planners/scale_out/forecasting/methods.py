@@ -18,17 +18,6 @@ from ftplan.model.topology import FloatArray, IntArray
 LEAST_WINDOWS, MAX_FITTED_WINDOWS = 24, 5_000
 
 
-def smoothing() -> str:
-    """Fit exponential smoothing to a few numbers, for ``ftplan doctor``."""
-    import numpy as np
-    import statsmodels
-
-    series = np.array([10.0 + k % 4 for k in range(24)])
-    if not np.isfinite(smoothed(series, 4, 20).ahead(np.array([20]), 4)).all():
-        raise ArithmeticError("the forecast is no number")
-    return f"statsmodels {statsmodels.__version__}"
-
-
 def installed() -> bool:
     """Return whether statsmodels is there: it comes with the extra ``forecast``."""
     return find_spec("statsmodels") is not None
