@@ -18,36 +18,20 @@ from ftplan.planners.peer_ring.ring import Ring
 
 
 class RingMove(NamedTuple):
-    """A range of positions whose owner changes, or whose owner stays and whose copies change; nodes by number.
-
-    Attributes
-    ----------
-    source, target
-        Owner before and after; the same where only copies change.
-    first, last
-        First and last position of the range, by number; first > last where it goes over 0.
-    takeover_bytes
-        What travels before the new owner can go on from a copy that it holds: 0 by the method.
-    transfer_bytes
-        What travels before the new owner can go on since it holds no copy.
-    rereplicate_bytes
-        What travels to backups that hold no copy yet.
-    replayed_records
-        Records that the new owner processes again, of mean age of the checkpoint.
-    lost
-        Nobody who held the range is left: its state is gone.
-    """
+    """A range of positions whose owner changes, or whose owner stays and whose copies change; nodes by number."""
 
     event: Event
+    #: ``source``, ``target``: owner before and after; the same where only copies change
     source: int
     target: int
+    #: ``first``, ``last``: first and last position of the range, by number; first > last where it goes over 0
     first: int
     last: int
-    takeover_bytes: float
-    transfer_bytes: float
-    rereplicate_bytes: float
-    replayed_records: float
-    lost: bool = False
+    takeover_bytes: float  # what travels before the new owner can go on from a copy that it holds: 0 by the method
+    transfer_bytes: float  # what travels before the new owner can go on since it holds no copy
+    rereplicate_bytes: float  # what travels to backups that hold no copy yet
+    replayed_records: float  # records that the new owner processes again, of mean age of the checkpoint
+    lost: bool = False  # nobody who held the range is left: its state is gone
 
 
 class CopyMove(NamedTuple):

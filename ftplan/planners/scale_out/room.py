@@ -17,23 +17,12 @@ from ftplan.planners.deployed import Copies
 
 
 class ClusterRoom(NamedTuple):
-    """What nodes have for new tasks; N nodes by their position in the cluster, none without one.
+    """What nodes have for new tasks; N nodes by their position in the cluster, none without one."""
 
-    Attributes
-    ----------
-    free
-        (N,) cores.
-    memory_per_core
-        (N,) bytes, inf where unknown.
-    least_memory_per_core
-        On a node that accepts tasks, whichever it is.
-    now
-        Nodes of the tasks of each operator, by position in the topology, () where unknown.
-    """
-
-    free: FloatArray
-    memory_per_core: FloatArray
-    least_memory_per_core: float
+    free: FloatArray  # (N,) cores
+    memory_per_core: FloatArray  # (N,) bytes, inf where unknown
+    least_memory_per_core: float  # on a node that accepts tasks, whichever it is
+    #: Nodes of the tasks of each operator, by position in the topology, () where unknown
     now: tuple[tuple[int, ...], ...]
 
 

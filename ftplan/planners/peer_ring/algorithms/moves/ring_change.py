@@ -20,16 +20,10 @@ from ftplan.planners.peer_ring.ring import Ring
 
 @dataclass(frozen=True, eq=False)
 class RingChange:
-    """A ring in place, and which others may follow it.
-
-    Attributes
-    ----------
-    capped
-        Nodes must be able to take what they own (rule ``capacity``).
-    """
+    """A ring in place, and which others may follow it."""
 
     problem: RingProblem
-    capped: bool = False
+    capped: bool = False  # nodes must be able to take what they own (rule ``capacity``)
 
     @cached_property
     def current(self) -> Ring:
