@@ -5,14 +5,15 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # Processes that share the tests: as many as cores, unless WORKERS says how many.
 WORKERS ?= auto
-# What a JVM has read of Spark's classes: the tests start a dozen, each in half the processor time.
+# What a JVM has read of Spark's classes: slow tests start a dozen, each in half the processor time.
 CLASSES := $(VENV)/spark-classes.jsa
 
 # apache-flink cannot share an environment with ortools (protobuf); 2.3 runs on Python 3.9 to 3.12, and needs a JDK.
 FLINK_VENV  := .venv-flink
 FLINK_STAMP := $(FLINK_VENV)/.installed
 
-.PHONY: help setup demo docs test test-thorough test-flink lint types arrows unit coverage format bench reproduce clean
+.PHONY: help setup demo docs test test-slow test-thorough test-flink test-times lint types arrows unit coverage format bench \
+	reproduce clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -43,11 +44,17 @@ docs: $(STAMP) ## write what pages generate, and build the documentation, strict
 	$(BIN)/python -m mkdocs build --strict
 	@echo "site/index.html"
 
-test: lint arrows ## lint, import arrows, types, all tests
+test: lint arrows ## lint, import arrows, types, and all tests that are quick
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going types unit
 
+test-slow: $(STAMP) $(CLASSES) ## the other tests: installation, browser, clusters, notebook, papers' figures
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m slow -n $(WORKERS)
+
 test-thorough: export FTPLAN_TEST_EXAMPLES = 1.0
-test-thorough: test ## the same with every random example that a test names, not a third; takes longer
+test-thorough: test test-slow ## both, with every random example that a test names, not a third; takes longer
+
+test-times: $(STAMP) $(CLASSES) ## measure what the tests cost, by file, and write it as tests/TIMES.md
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m 'not flink' -n $(WORKERS) -p tests.times --times tests/TIMES.md
 
 test-flink: $(STAMP) $(FLINK_STAMP) ## kill task managers of a real Flink job and measure; downloads 0.6 GB the first time
 	FLINK_PYTHON=$(abspath $(FLINK_VENV))/bin/python $(BIN)/python -m pytest -m flink tests/live -s
@@ -72,8 +79,8 @@ types: $(STAMP)
 arrows: $(STAMP)
 	$(BIN)/lint-imports
 
-# Hundreds of processes start in the tests: compiled files are kept, whatever the environment says.
-unit: $(STAMP) $(CLASSES)
+# Processes start in the tests: compiled files are kept, whatever the environment says.
+unit: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS)
 
 coverage: $(STAMP) ## lines of planners, metrics and simulation that their unit and contract tests run; takes a while

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +16,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from tests import spark_classes
+from tests.cli.in_process import DATA, Run, environment, run_here
 from tests.effort import examples
 
 #: Checks of health that hold for every test; the one for slowness is a clock.
@@ -31,9 +36,9 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 #: Files whose tests start engines, one after the other: a cluster takes all cores.
-STARTING = ("spark_stats/test_session.py", "sweeps/test_runner_on_engines.py")
-#: A file whose tests share nothing: they would take one process for minutes.
-SINGLY = "tests/docs/test_pages.py::"
+STARTING = ("spark_stats/test_clusters.py", "what_if/test_runner_on_engines.py")
+#: Files whose tests share little: they would take one process for minutes.
+SINGLY = ("tests/docs/test_pages.py", "tests/test_reproduce.py")
 
 
 class ByEngine(LoadScopeScheduling):
@@ -46,7 +51,9 @@ class ByEngine(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid if SINGLY in nodeid else nodeid.partition("::")[0]
+        file = nodeid.partition("::")[0]
+        if file in SINGLY:
+            return nodeid
         if file.endswith(STARTING):
             return "engines"
         if file.startswith("tests/install/"):
@@ -107,3 +114,43 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return (LONG.index(item.path.name) if item.path.name in LONG else len(LONG)), ""
 
     items.sort(key=order)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with topology.yaml, cluster.yaml and stats/."""
+    shutil.copytree(DATA, tmp_path / "project", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def ftplan(project: Path) -> Run:
+    """Run ftplan in the project folder: ``ftplan("check", "topology.yaml")``."""
+
+    def run(
+        *args: str, stdin: str | None = None, cwd: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        return run_here(args, cwd=cwd or project, env=environment(**env), stdin=stdin)
+
+    return run
+
+
+@pytest.fixture
+def ftplan_process(project: Path) -> Run:
+    """Run ftplan like ``ftplan``, but as a process of its own."""
+
+    def run(
+        *args: str, stdin: str | None = None, cwd: Path | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "ftplan", *args],
+            cwd=cwd or project,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            env=environment(**env),
+            check=False,
+        )
+
+    return run

@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import yaml
 
 import ftplan
 from tests.effort import some
+from tests.places import ROOT
 from tests.planners.drain_schedule import cases as drain_cases
 from tests.planners.peer_ring import cases as ring_cases
 from tests.planners.rebalance import cases as rebalance_cases
@@ -24,7 +24,7 @@ from tests.planners.replicate_tasks import replication_cases
 from tests.planners.scale_out import cases as scale_out_cases
 
 Documents = Mapping[str, Any]
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,17 @@ class Questions:
 
 
 def inputs(documents: Documents, seed: int | None = None) -> ftplan.Problem:
-    """Load documents, their lists in another order for each *seed*."""
-    return ftplan.load(**(documents if seed is None else shuffled(documents, random.Random(seed))))
+    """Load documents, their lists in another order for each *seed*; as they are, those of a question once."""
+    if seed is not None:
+        return ftplan.load(**shuffled(documents, random.Random(seed)))
+    _, problem = _LOADED.get(id(documents), (None, None))
+    if problem is None:
+        _, problem = _LOADED[id(documents)] = (documents, ftplan.load(**documents))
+    return problem
+
+
+#: Problems by the identity of their documents, which are kept so that no others get it.
+_LOADED: dict[int, tuple[Documents, ftplan.Problem]] = {}
 
 
 def shuffled(documents: Documents, order: random.Random) -> dict[str, Any]:

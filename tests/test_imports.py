@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+from tests.places import ROOT
+
+HERE = ROOT / "tests"
 
 
 def imported(source: str) -> list[str]:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-HERE = Path(__file__).resolve().parent
+from tests.places import ROOT
+
+HERE = ROOT / "tests"
 FILES = sorted(HERE.rglob("*.py"))
 #: Seconds after which a test that still runs counts as hung.
 HANG_S = 3600

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.places import ROOT
+
 KEY = re.compile(r"\[([A-Z][A-Za-z]*(?:(?:19|20)[0-9]{2}|TR))\]")
 ENTRIES = re.findall(r"^- \*\*\[(\w+)\]\*\* (.+)", (ROOT / "REFERENCES.md").read_text(), flags=re.MULTILINE)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import ftplan
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 
-from reproduce import command, replication_accuracy, report, ring_checkpoints  # noqa: E402
-from reproduce.drawing import compact  # noqa: E402
-from reproduce.row import FAILS, HOLDS, PARTLY, Check, Claim, Row, Table  # noqa: E402
-from reproduce.rows import ROWS  # noqa: E402
+from reproduce import command, replication_accuracy, report, ring_checkpoints
+from reproduce.drawing import compact
+from reproduce.row import FAILS, HOLDS, PARTLY, Check, Claim, Row, Table
+from reproduce.rows import ROWS
 
 
 def altered(table: Table) -> Iterator[Table]:
@@ -50,6 +50,7 @@ def _scaled(value: Any, power: int) -> Any:
 ENGINES = {row.name for row in replication_accuracy.ROWS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in ROWS if row.name not in ENGINES], ids=lambda row: row.name)
 def test_a_row_runs_and_can_fail(row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes = []

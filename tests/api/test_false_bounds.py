@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ import pytest
 from ftplan.cli.main import run
 from ftplan.model.plan import Objective, sound_bound
 from ftplan.planners import registry
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL, FIGURE = ROOT / "tests" / "data" / "small", ROOT / "examples" / "figure-2"
 
 #: A kind's command, its options, and how far a planner's bound is moved to the wrong side of the value.

@@ -11,8 +11,9 @@ import yaml
 
 import ftplan
 from ftplan.api import diff, explain, verify
+from tests.places import ROOT
 
-SMALL = Path(__file__).resolve().parent.parent / "data" / "small"
+SMALL = ROOT / "tests" / "data" / "small"
 
 
 @pytest.fixture(scope="module")

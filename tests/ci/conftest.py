@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.github import ROOT
-from tests.cli.conftest import DATA
+from tests.cli.in_process import DATA
+from tests.places import ROOT
 
 
 @pytest.fixture

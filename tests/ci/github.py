@@ -12,8 +12,8 @@ import yaml
 from tests.ci.expressions import Expressions
 from tests.ci.served import script
 from tests.ci.stand_in import commands_in, variables
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 #: Arguments with which a plan is there at once.
 QUICK = "--algorithm operator-centric --samples 0"

@@ -12,8 +12,8 @@ import yaml
 
 from tests.ci.served import script
 from tests.ci.stand_in import commands_in, variables
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 HEADER, TEMPLATE = (ROOT / "templates" / "ftplan.yml").read_text("utf-8").split("\n---\n")
 INPUTS = yaml.safe_load(HEADER)["spec"]["inputs"]
 KINDS = {"array": list, "boolean": bool, "string": str}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.cli.conftest import environment
+from tests.cli.in_process import environment
 
 _PYTHON = """#!/bin/bash
 case "$1 $2" in

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.ci.expressions import Expressions
-from tests.ci.github import QUICK, ROOT, Run, run_action
+from tests.ci.github import QUICK, Run, run_action
 from tests.ci.stand_in import installed
+from tests.places import ROOT
 
 
 def good(repository: Path, temporary: Path, **more: str) -> Run:

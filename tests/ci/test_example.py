@@ -9,8 +9,9 @@ from typing import Any
 import yaml
 
 from tests.ci.expressions import Expressions
-from tests.ci.github import ACTION, ROOT, Run, run_action
-from tests.cli.conftest import environment
+from tests.ci.github import ACTION, Run, run_action
+from tests.cli.in_process import environment
+from tests.places import ROOT
 
 WORKFLOW = ROOT / "examples" / "github-actions" / "recovery-plan.yml"
 STEPS: list[dict[str, Any]] = yaml.safe_load(WORKFLOW.read_text("utf-8"))["jobs"]["plan"]["steps"]

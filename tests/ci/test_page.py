@@ -9,10 +9,11 @@ import pytest
 import yaml
 
 import ftplan
-from tests.ci.github import ACTION, ROOT
+from tests.ci.github import ACTION
 from tests.ci.gitlab import INPUTS
 from tests.ci.schemas import held_to
 from tests.docs.blocks import blocks
+from tests.places import ROOT
 
 TAG = f"v{ftplan.__version__}"
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.ci.github import ROOT
-from tests.cli.conftest import DATA, environment
-from tests.cli.in_process import run_here
+from tests.cli.in_process import DATA, environment, run_here
+from tests.places import ROOT
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 

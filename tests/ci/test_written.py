@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.ci.github import ACTION, ROOT
+from tests.ci.github import ACTION
 from tests.ci.gitlab import job_with
 from tests.ci.schemas import held_to
+from tests.places import ROOT
 
 #: Where the tools of the development environment lie.
 TOOLS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

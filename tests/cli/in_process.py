@@ -13,12 +13,24 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from ftplan.cli.main import run
+from tests.places import ROOT
+
+#: A folder with topology.yaml, cluster.yaml and stats/.
+DATA = ROOT / "tests" / "data" / "small"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return this process's environment without what would change the answers."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("FTPLAN_") and k not in ("NO_COLOR", "FORCE_COLOR")}
+    return {**kept, "COLUMNS": "200", **more}
 
 
 def run_here(

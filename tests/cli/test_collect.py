@@ -12,7 +12,7 @@ from typing import Any
 
 from ftplan.api.collecting import source_at
 from ftplan.engines.collecting.endpoint import Connection
-from tests.cli.conftest import Run, environment
+from tests.cli.in_process import Run, environment
 from tests.engines.collecting.server import Said, served
 
 FLINK: dict[str, Any] = {

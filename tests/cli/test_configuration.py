@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.cli.conftest import Run
+from tests.cli.in_process import Run
 
 TOML = """
 [inputs]

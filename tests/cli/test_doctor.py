@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ftplan.api import doctor
-from tests.cli.conftest import Run
+from tests.cli.in_process import Run
+from tests.places import ROOT
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_it_answers_where_packages_are_broken(ftplan_process: Run, project: Path
         (tmp_path / "broken" / name).mkdir(parents=True)
         (tmp_path / "broken" / name / "__init__.py").write_text("raise ImportError('built for another machine')")
     (project / "ftplan.toml").write_text('[inputs]\ntopology = "topology.yaml"\n')
-    path = f"{tmp_path / 'broken'}:{Path(__file__).parents[2]}"
+    path = f"{tmp_path / 'broken'}:{ROOT}"
     done = ftplan_process("doctor", "--no-engines", PYTHONPATH=path)
     found = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (1, "")

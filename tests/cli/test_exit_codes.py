@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run, environment
+from tests.cli.in_process import Run, environment
 
 PLAN = ("allocate-checkpoints", "-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats")
 

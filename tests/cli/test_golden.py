@@ -14,15 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
 from tests.cli.documents import check_output, check_written, texts
+from tests.cli.in_process import Run
+from tests.places import ROOT
 
-GOLDEN = Path(__file__).resolve().parent / "golden"
+GOLDEN = ROOT / "tests" / "cli" / "golden"
 TRANSCRIPTS = sorted(str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*.t"))
 #: Transcripts that also run as processes: an answer, JSON, a table, "no", and a mistake.
-AS_PROCESSES = (
-    "allocate-checkpoints/json.t", "check/valid.t", "diff/recovery.t", "evaluate/overload.t", "verify/checkpoints.t",
-)  # fmt: skip
+AS_PROCESSES = ("allocate-checkpoints/json.t", "check/valid.t", "verify/strict.t")
 #: A command with the lines that continue it, or a remark; what else there is has been printed.
 GIVEN = re.compile(r"^  \$ (?P<command>.*(?:\n  > .*)*)$|^(?!  ).*$", re.MULTILINE)
 

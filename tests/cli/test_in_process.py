@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ftplan.io import schemas
-from tests.cli.conftest import Run
+from tests.cli.in_process import Run
 
 
 def test_what_is_written_anywhere_is_caught(ftplan: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.in_process import Run
 from tests.model.measures.measured_cases import folder, measured
 
 TOPOLOGY = """\

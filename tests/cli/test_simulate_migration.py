@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from ftplan.simulation.migration.protocol import MigrationProtocol
+from tests.cli.in_process import Run
 from tests.planners.rebalance.cases import CLUSTER, TOPOLOGY, statistics
 from tests.simulation.migration.plan_cases import MOVES, by_hand
-
-from .conftest import Run
 
 INPUTS = ("-t", "topology.json", "-c", "cluster.json", "-s", "stats")
 

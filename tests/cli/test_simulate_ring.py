@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from .conftest import Run
+from tests.cli.in_process import Run
 
 PLAN = {
     "format": "ftplan/plan", "format_version": "1.0", "kind": "peer-ring",

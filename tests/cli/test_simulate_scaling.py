@@ -9,8 +9,7 @@ import pytest
 
 from ftplan.simulation.scaling.keyed_state import KeyedState
 from ftplan.simulation.scaling.splits import StatefulSplit
-
-from .conftest import Run
+from tests.cli.in_process import Run
 
 PLAN = {
     "format": "ftplan/plan", "format_version": "1.0", "kind": "scale-out",

@@ -17,8 +17,9 @@ from ftplan.costs.calibration import Calibration
 from ftplan.errors import FtplanError
 from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.io.schemas import schema
+from tests.places import ROOT
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "recoveries"
+EXAMPLE = ROOT / "examples" / "recoveries"
 
 
 @pytest.fixture(scope="module")

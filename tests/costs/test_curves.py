@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,9 @@ from hypothesis import strategies as st
 from ftplan.costs.curves import find_recoveries
 from ftplan.model.recovery_costs import Curve
 from tests.costs.cases import caught_up, curve
+from tests.places import ROOT
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "recoveries"
+EXAMPLE = ROOT / "examples" / "recoveries"
 
 
 @settings(max_examples=15, deadline=None)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT
+
 #: What a block may be. ``text`` is for what nobody types and no command prints.
 LANGUAGES = ("console", "python", "yaml", "json", "toml", "ini", "text")
 _FENCE = re.compile(

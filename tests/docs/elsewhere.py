@@ -17,11 +17,11 @@ ELSEWHERE: dict[str, str] = {
     r'export MANPATH="\$\(uv tool dir\)/ftplan/share/man:"': "tests/install/test_tools.py::test_man_finds_the_pages",
     r"make [a-z-]+": "tests/docs/test_pages.py::test_targets_of_make_exist",
     r"spark-submit --master yarn \S+/ftplan_job\.py compute-stats [^|;&]*": (
-        "tests/spark_stats/test_session.py::test_under_spark_submit"
+        "tests/spark_stats/test_clusters.py::test_under_spark_submit"
     ),
     r"python drill\.py [^|;&]*": "tests/live/flink/test_drill.py::test_every_kill_was_recovered_from",
     r"ftplan compute-stats [^|;&]*--master spark://[^|;&]*": (
-        "tests/spark_stats/test_session.py::test_a_standalone_cluster_of_two_workers"
+        "tests/spark_stats/test_clusters.py::test_a_standalone_cluster_of_two_workers"
     ),
 }
 

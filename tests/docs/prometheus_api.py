@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from tests.docs.blocks import ROOT
 from tests.docs.flink_rest import polls
 from tests.engines.collecting.server import FakeEndpoint, Said
+from tests.places import ROOT
 
 _EXAMPLE = ROOT / "examples" / "surge"
 #: When somebody asks: the end of what was measured.

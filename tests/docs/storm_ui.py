@@ -12,8 +12,8 @@ from typing import Any
 
 from ftplan.engines.storm.components import is_coordination
 from ftplan.io.parsers import parse_yaml
-from tests.docs.blocks import ROOT
 from tests.engines.collecting.server import FakeEndpoint
+from tests.places import ROOT
 
 _EXAMPLE = ROOT / "examples" / "storm-recovery"
 ID = "TopologyName00034-7-1795336798"

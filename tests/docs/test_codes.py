@@ -7,7 +7,7 @@ import re
 import pytest
 
 from docs.generate.codes import codes, listed, stated
-from tests.docs.blocks import ROOT
+from tests.places import ROOT
 
 
 def test_every_code_has_a_meaning() -> None:

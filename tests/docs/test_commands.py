@@ -13,7 +13,8 @@ from docs.generate.option_rows import row
 from ftplan.cli.main import COMMANDS, cli
 from ftplan.cli.simulate import SUBCOMMANDS
 from ftplan.planners.registry import rows
-from tests.docs.blocks import ROOT, pages
+from tests.docs.blocks import pages
+from tests.places import ROOT
 
 #: Options on pages that are those of other programs.
 OTHERS = {

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import ROOT, blocks, steps
+from tests.docs.blocks import blocks, steps
+from tests.places import ROOT
 
 FOLDERS = sorted(
     path for path in (ROOT / "examples").iterdir() if path.is_dir() and not path.name.startswith((".", "_"))

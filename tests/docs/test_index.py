@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from tests.docs.blocks import ROOT
+from tests.places import ROOT
 
 COMMANDS = {path.stem for path in (ROOT / "docs" / "commands").glob("*.md")} - {"index"}
 #: What README leaves to the first page.
 _NOT_IN_README = {
     "algorithms", "calibrate", "check", "doctor", "generate", "init", "schema", "simulate-migration", "simulate-ring",
-    "simulate-scaling", "simulate-tentative-output", "stats-summary",
+    "simulate-scaling", "stats-summary",
 }  # fmt: skip
 
 

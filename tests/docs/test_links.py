@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import ROOT, pages
+from tests.docs.blocks import pages
+from tests.places import ROOT
 
 PAGES = [*pages(), ROOT / "examples" / "README.md"]
 PROJECT = "https://github.com/ftplan/ftplan/"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from docs.generate.rooms import layers, only_in
-from tests.docs.blocks import ROOT
+from tests.places import ROOT
 
 PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "contributing").glob("*.md"))]
 #: Beside files of the project: what somebody makes, and words that only look like a place or a table.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -16,10 +17,11 @@ import pytest
 import yaml
 
 from ftplan.cli.main import cli
-from tests.docs.blocks import LANGUAGES, ROOT, agrees, blocks, pages, steps
+from tests.docs.blocks import LANGUAGES, agrees, blocks, pages, steps
 from tests.docs.elsewhere import ELSEWHERE, runs_elsewhere
 from tests.docs.places import Places
-from tests.docs.reader import Reader, copied, thinned
+from tests.docs.reader import Reader, pristine
+from tests.places import ROOT
 
 PAGES = [page for page in pages() if "```" in page.read_text("utf-8")]
 #: Pages whose commands need all of the log of the flights.
@@ -32,12 +34,11 @@ def named(page: Path) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_all_that_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
-    root = copied(tmp_path)
-    if named(page) not in WHOLE_LOG:
-        thinned(root)
+    whole = named(page) in WHOLE_LOG
+    root = Path(shutil.copytree(pristine(whole), tmp_path / "project")).resolve()
     here = root / page.parent.relative_to(ROOT) if page.parent.parent.name == "examples" else root
     with Places() as places:
-        play(page, Reader(here, places))
+        play(page, Reader(here, places, root, begun=None if whole else ()))
 
 
 def play(page: Path, reader: Reader) -> None:
@@ -77,7 +78,7 @@ def test_files_and_python_of_a_page_are_not_passed_over(tmp_path: Path) -> None:
         '```yaml title="a.yaml"\nx: 1\n```\n\n```python\nassert open("a.yaml").read() == "x: 2"\n```\n', "utf-8"
     )
     with Places() as places, pytest.raises(AssertionError):
-        play(page, Reader(tmp_path, places))
+        play(page, Reader(tmp_path, places, tmp_path))
     assert (tmp_path / "a.yaml").read_text("utf-8") == "x: 1\n"
 
 

@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from docs.generate.picture import ASSETS, figures, pictures
-from tests.docs.blocks import ROOT, pages
+from tests.docs.blocks import pages
+from tests.places import ROOT
 
 #: What a place may differ by, in pixels of a drawing of 940: solvers differ in the last digits of a bound.
 _NEAR = 1.0

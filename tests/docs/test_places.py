@@ -16,7 +16,7 @@ from tests.docs.reader import Reader
 def typed(here: Path, *commands: str) -> list[str]:
     """Return what commands print."""
     with Places() as places:
-        reader = Reader(here, places)
+        reader = Reader(here, places, here)
         return [reader._typed(Step(command, "", 0)) for command in commands]
 
 

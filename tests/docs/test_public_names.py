@@ -9,7 +9,8 @@ import pytest
 
 import ftplan
 from docs.generate.public_names import faults, missing, public
-from tests.docs.blocks import ROOT, blocks
+from tests.docs.blocks import blocks
+from tests.places import ROOT
 
 
 @pytest.mark.parametrize("name", public(ftplan))

@@ -12,7 +12,7 @@ import pytest
 from docs.generate.schemas import columns, example, fields
 from docs.generate.shapes import shape
 from ftplan.io.schemas import KINDS, schema
-from tests.docs.blocks import ROOT
+from tests.places import ROOT
 
 
 def properties(document: dict[str, Any]) -> Iterator[str]:

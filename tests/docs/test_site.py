@@ -17,13 +17,15 @@ from urllib.parse import unquote, urldefrag
 import pytest
 
 from docs.generate.public_names import missing, public
-from tests.docs.blocks import ROOT
 from tests.effort import some
+from tests.places import ROOT
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTHS = (390, 1440)
 #: As ``make docs`` builds it: with --quiet, --strict would count no warnings.
 BUILD = (sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir")
+
+pytestmark = pytest.mark.slow
 
 
 def built(project: Path, target: Path) -> subprocess.CompletedProcess[str]:
@@ -144,7 +146,6 @@ class Reader:
         self.tab.wait_for_function("document.documentElement.classList.contains('js')")
 
 
-@pytest.mark.browser
 def test_pages_fit_and_are_quiet(browser: Any, site: Path) -> None:
     """Opened as files, as somebody without a network does: no console message, no request, no sideways scrolling."""
     reader = Reader(browser, WIDTHS[0])
@@ -157,7 +158,6 @@ def test_pages_fit_and_are_quiet(browser: Any, site: Path) -> None:
         assert reader.said == [], page.relative_to(site)
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("half", [0, 1])
 def test_what_pages_say_is_accessible(browser: Any, site: Path, half: int) -> None:
     """No serious or critical violation of axe's rules: some pages narrow and light, others wide and dark."""
@@ -171,7 +171,6 @@ def test_what_pages_say_is_accessible(browser: Any, site: Path, half: int) -> No
     assert found == []
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1440, "light")])
 def test_what_stands_around_pages_is_accessible(browser: Any, site: Path, width: int, theme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -188,7 +187,6 @@ def grave(response: dict[str, Any]) -> list[str]:
     ]
 
 
-@pytest.mark.browser
 def test_search_finds_from_a_file(browser: Any, site: Path) -> None:
     reader = Reader(browser, 1440)
     reader.open(site / "index.html")
@@ -198,7 +196,6 @@ def test_search_finds_from_a_file(browser: Any, site: Path) -> None:
     assert reader.said == []
 
 
-@pytest.mark.browser
 def test_commands_are_copied_without_prompt_and_output(browser: Any, site: Path) -> None:
     reader = Reader(browser, 1440)
     reader.open(site / "files" / "topology.html")

@@ -13,7 +13,7 @@ import ftplan
 from ftplan.api.collecting import collect, source_at
 from ftplan.engines.collecting.endpoint import Connection
 from ftplan.engines.collecting.polling import Pace
-from tests.cli.conftest import environment
+from tests.cli.in_process import environment
 from tests.engines import toy
 from tests.engines.collecting.server import FakeTime, served
 

@@ -15,8 +15,8 @@ import yaml
 
 import ftplan
 from ftplan.io.starter import starter_files
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 SMALL = ROOT / "tests" / "data" / "small"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.install.places import OWN, ROOT, Installed, install, interpreter, uv
+from tests.install.places import OWN, Installed, install, interpreter, uv
+from tests.places import ROOT
 
 
 @pytest.fixture(scope="session", autouse=True)

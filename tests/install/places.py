@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
 PYTHONS = ("3.11", "3.12", "3.13")
 #: The interpreter that gets all cases: the one of the tests.
 OWN = f"{sys.version_info[0]}.{sys.version_info[1]}"

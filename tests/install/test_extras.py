@@ -16,7 +16,7 @@ from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from tests import spark_classes
 from tests.install.places import OWN, Installed, uv
 
-pytestmark = pytest.mark.install
+pytestmark = pytest.mark.slow
 
 FILES = ("-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats")
 STATISTICS = (

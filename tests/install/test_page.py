@@ -13,9 +13,10 @@ import pytest
 
 from ftplan import __version__
 from tests.docs.blocks import blocks, pages, steps
-from tests.install.places import OWN, ROOT, Installed, install, interpreter, uv
+from tests.install.places import OWN, Installed, install, interpreter, uv
+from tests.places import ROOT
 
-pytestmark = pytest.mark.install
+pytestmark = pytest.mark.slow
 
 LINES = sorted(
     {

@@ -14,7 +14,7 @@ from ftplan import __version__
 from tests.install.places import OWN, Installed, interpreter, tools, uv
 from tests.install.terminal import SHOW, shown, typed
 
-pytestmark = pytest.mark.install
+pytestmark = pytest.mark.slow
 
 needs = {
     name: pytest.mark.skipif(shutil.which(name) is None, reason=f"{name} is not here")

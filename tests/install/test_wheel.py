@@ -12,9 +12,10 @@ import pytest
 
 from docs.generate.manual import installed_files
 from ftplan import __version__
-from tests.install.places import OWN, PYTHONS, ROOT, Installed, interpreter, uv
+from tests.install.places import OWN, PYTHONS, Installed, interpreter, uv
+from tests.places import ROOT
 
-pytestmark = pytest.mark.install
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("version", PYTHONS)

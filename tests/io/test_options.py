@@ -23,8 +23,8 @@ from ftplan.io.options.fields import flag
 from ftplan.io.options.parameters import CALLS
 from ftplan.model import kinds
 from ftplan.planners.kind import kind_of
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "tests" / "data" / "small"
 FIGURE_2 = ROOT / "examples" / "figure-2"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import ftplan
+from tests.places import ROOT
 from tests.planners.drain_schedule import cases as drain_cases
 from tests.planners.peer_ring import cases as ring_cases
 from tests.planners.rebalance import cases as rebalance_cases
 from tests.planners.scale_out import cases as scale_out_cases
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL, FIGURE = ROOT / "tests" / "data" / "small", ROOT / "examples" / "figure-2"
 
 

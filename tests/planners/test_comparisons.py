@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ftplan
 from ftplan.planners.making import without_comparisons
+from tests.places import ROOT
 
-STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
+STORM = ROOT / "examples" / "storm-recovery"
 #: What a summary says of other plans, by command.
 HELD_AGAINST = {"recovery-schedule": ("before", "step_by_step", "random", "sampled"), "replicate-tasks": ("random",)}
 

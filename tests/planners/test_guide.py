@@ -17,8 +17,7 @@ from ftplan.api import diff, explain, verify
 from ftplan.cli import main
 from ftplan.model import kinds
 from ftplan.planners import registry
-from tests.cli.conftest import environment
-from tests.cli.in_process import run_here
+from tests.cli.in_process import environment, run_here
 from tests.docs.blocks import blocks
 from tests.places import ROOT
 

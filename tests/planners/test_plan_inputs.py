@@ -10,8 +10,9 @@ import pytest
 
 import ftplan
 from ftplan.api import explain, load_inputs, verify
+from tests.places import ROOT
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "figure-2"
+EXAMPLE = ROOT / "examples" / "figure-2"
 
 
 @pytest.fixture

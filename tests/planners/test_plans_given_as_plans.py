@@ -12,10 +12,11 @@ import pytest
 import ftplan
 from ftplan.api import diff, explain, verify
 from ftplan.io.plan_file import load_plan
+from tests.places import ROOT
 
 pytestmark = pytest.mark.usefixtures("few_random_orders")
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
+EXAMPLE = ROOT / "examples" / "storm-recovery"
 
 
 @pytest.fixture(scope="module")

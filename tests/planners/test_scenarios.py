@@ -15,8 +15,8 @@ from ftplan.cli.main import run
 from ftplan.errors import FtplanError
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.schemas import schema
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "tests" / "data" / "small"
 FILES = {"topology": SMALL / "topology.yaml", "cluster": SMALL / "cluster.yaml"}
 STATS = {**FILES, "stats": SMALL / "stats"}

@@ -7,15 +7,14 @@ every machine. What still looks at the clock after that must be little.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ftplan
+from benchmarks.instances import LayerSizes, layered
 from ftplan.api import verify
-from ftplan.generators.experiments import LayerSizes, layered
 from ftplan.io.model_entries import topology_entry
 from ftplan.planners import budget
 from ftplan.planners.budget import Budget, OutOfTime
@@ -23,6 +22,7 @@ from ftplan.planners.fidelity_circuit.circuit import circuit
 from ftplan.planners.fidelity_circuit.reduction import reduce
 from ftplan.planners.replicate_tasks import make as replicate_tasks
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
+from tests.places import ROOT
 
 WIDE, LAYERS = 12, 5
 
@@ -134,7 +134,7 @@ def test_a_flow_that_is_cut_still_gives_copies_within_the_limit(monkeypatch: pyt
     from ftplan.planners.allocate_checkpoints.algorithms.models import flow
 
     monkeypatch.setattr(flow, "flows_of", _late)
-    root = Path(__file__).resolve().parent.parent / "data" / "small"
+    root = ROOT / "tests" / "data" / "small"
     problem = ftplan.load(topology=root / "topology.yaml", cluster=root / "cluster.yaml", stats=root / "stats")
     plan = ftplan.plan("allocate-checkpoints", problem, algorithm="exact", balance="count")
     assert plan.plan is not None

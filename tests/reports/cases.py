@@ -9,8 +9,8 @@ from typing import Any
 
 import ftplan
 from ftplan.model.plan import Infeasible, InputFile, Objective, Plan, Warn
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES, SMALL = ROOT / "examples", ROOT / "tests" / "data" / "small"
 
 #: Texts that would be markup if they were not escaped.

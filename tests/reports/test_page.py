@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 import ftplan
 from ftplan.model.plan import Plan
 from ftplan.reports.page import MOST_CELLS
-from tests.cli.conftest import environment
-from tests.cli.in_process import run_here
+from tests.cli.in_process import environment, run_here
 from tests.fuzz.mutations import mutated
 from tests.reports import cases
 from tests.reports.cases import EXAMPLES, HOSTILE, TAGS, Parsed

@@ -1,4 +1,4 @@
-"""One session for each engine, shared by all tests here: pytest runs all tests of the one before those of the other."""
+"""One session for each engine, shared by all tests here. Sail answers in ``make test``, Spark in ``make test-slow``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ftplan.spark_stats.choice import LEAST_JAVA, java_version
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.pipeline import compute
 from ftplan.spark_stats.session import Session, open_session
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 HOUSTON = ROOT / "examples" / "flights" / "hflights.csv.gz"
 WIKITICKER = ROOT / "examples" / "wikiticker" / "wikiticker-2015-09-12-sampled.json.gz"
 
 
-@pytest.fixture(scope="package", params=["sail", "spark"])
+@pytest.fixture(scope="package", params=["sail", pytest.param("spark", marks=pytest.mark.slow)])
 def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     if request.param == "spark" and (java_version() or 0) < LEAST_JAVA:
         pytest.skip("no Java")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.engines.spark.log_files import event_lines, find_event_logs
+from tests.places import ROOT
 
-SAMPLE = Path(__file__).resolve().parents[2] / "examples" / "spark" / "eventlog"
+SAMPLE = ROOT / "examples" / "spark" / "eventlog"
 SOURCE, STATE = "ftplan-sample.MicroBatchScan", "ftplan-sample.StateStoreSave"
 
 

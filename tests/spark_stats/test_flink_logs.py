@@ -14,7 +14,8 @@ import pytest
 import ftplan
 from ftplan.errors import FtplanError
 from tests.engines.flink.cases import job, vertex
-from tests.spark_stats.conftest import ROOT, Run, Statistics
+from tests.places import ROOT
+from tests.spark_stats.conftest import Run, Statistics
 
 DATA = ROOT / "tests" / "data" / "flink"
 ANSWERS = DATA / "answers"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.spark_stats import hashing
+from tests.places import ROOT
 
-FLINK = Path(__file__).resolve().parents[1] / "data" / "flink_keygroups.csv"
+FLINK = ROOT / "tests" / "data" / "flink_keygroups.csv"
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), max_size=30)
 LONGS = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=30)
 

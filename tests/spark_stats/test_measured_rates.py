@@ -14,8 +14,7 @@ from ftplan.io.topology_file import load_topology
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.spark_stats.session import Session
-from tests.cli.conftest import environment
-from tests.cli.in_process import run_here
+from tests.cli.in_process import environment, run_here
 from tests.model.measures.measured_cases import substreams_of
 from tests.spark_stats.conftest import WIKITICKER, write_csv
 

@@ -20,8 +20,7 @@ from ftplan.errors import FtplanError
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.spark_stats import hashing
 from ftplan.spark_stats.session import Session
-from tests.cli.conftest import environment
-from tests.cli.in_process import run_here
+from tests.cli.in_process import environment, run_here
 from tests.logs import thin
 from tests.spark_stats.conftest import HOUSTON, WIKITICKER, Run, write_csv
 

@@ -17,7 +17,7 @@ from tests.prometheus_server import Exporter, Labels, Prometheus, exporting, lab
 from tests.spark_stats.conftest import Run
 from tests.spark_stats.prometheus_cases import BEGIN
 
-pytestmark = needs_prometheus
+pytestmark = [pytest.mark.slow, needs_prometheus]
 
 STEP_S = 0.25
 TASK = "flink_taskmanager_job_task"

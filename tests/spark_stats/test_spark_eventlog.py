@@ -21,10 +21,11 @@ from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.pipeline import compute
 from ftplan.spark_stats.session import Session
 from tests.fuzz.mutations import mutated
+from tests.places import ROOT
 from tests.spark_stats.conftest import Run, Statistics
 from tests.spark_stats.event_logs import SAMPLE, SOURCE, STATE, events, is_a, progress, renumbered, written
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "spark"
+DATA = ROOT / "tests" / "data" / "spark"
 LOAD, JOIN = DATA / "partition_load.csv", DATA / "join.zstd"
 FORMAT = {"input_format": "spark-eventlog"}
 

@@ -17,8 +17,9 @@ import ftplan
 from ftplan.io.stats_store import load_stats
 from ftplan.what_if.case_file import load_cases
 from ftplan.what_if.cases import WhatIfCases
+from tests.places import ROOT
 
-SMALL = Path(__file__).resolve().parent.parent / "data" / "small"
+SMALL = ROOT / "tests" / "data" / "small"
 ENVELOPE = {"format": "ftplan/what-if", "format_version": "1.0"}
 
 TOPOLOGY: Mapping[str, Any] = {

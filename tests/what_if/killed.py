@@ -10,10 +10,9 @@ from pathlib import Path
 
 from ftplan.what_if.result import WhatIfResult
 from ftplan.what_if.runner import Execution, answer_cases
-from tests.cli.conftest import environment
+from tests.cli.in_process import environment
+from tests.places import ROOT
 from tests.what_if.executed import Arithmetic
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: The command line over a pickled sweep in the place of a what-if file.
 CHILD = """
@@ -48,10 +47,10 @@ class Command:
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.005)
 
-    def finish(self) -> str:
+    def finish(self, jobs: str = "1") -> str:
         """Open the gate and go on to the end; return what is said."""
         self.gate.touch()
-        args = [sys.executable, "-c", CHILD, "what-if", "sweep", "-o", "out.json", "--jobs", "2"]
+        args = [sys.executable, "-c", CHILD, "what-if", "sweep", "-o", "out.json", "--jobs", jobs]
         done = subprocess.run(
             args, cwd=self.folder, env=environment(PYTHONPATH=str(ROOT)), capture_output=True, text=True, check=False
         )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import yaml
 
-from tests.cli.conftest import environment
+from tests.cli.in_process import environment
+from tests.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 STORM = ROOT / "examples" / "storm-recovery"
 
 

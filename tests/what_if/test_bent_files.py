@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
@@ -12,9 +11,10 @@ from hypothesis import strategies as st
 
 import ftplan
 from ftplan.what_if.case_file import load_cases
+from tests.places import ROOT
 from tests.what_if.cases import CLUSTER, ENVELOPE, FAILURE, TOPOLOGY
 
-LOG = Path(__file__).resolve().parents[2] / "examples" / "what_if" / "alibaba-ssd-bursts.csv.gz"
+LOG = ROOT / "examples" / "what_if" / "alibaba-ssd-bursts.csv.gz"
 DOCUMENT: dict[str, Any] = {
     **ENVELOPE,
     "inputs": {"topology": dict(TOPOLOGY), "cluster": dict(CLUSTER), "failure": dict(FAILURE)},

@@ -13,6 +13,7 @@ import pytest
 import ftplan
 from ftplan.what_if import question
 from ftplan.what_if.case_file import load_cases
+from tests.places import ROOT
 from tests.what_if.cases import CLUSTER, ENVELOPE, FAILURE, TOPOLOGY, changed, save, what_if, within
 
 
@@ -286,7 +287,7 @@ def test_measures_without_an_answer(project: Path) -> None:
 
 def test_metrics_under_what_fails(project: Path) -> None:
     """A kind that answers no failure is planned without, and what fails counts in its metrics."""
-    small = Path(__file__).resolve().parent.parent / "data" / "small"
+    small = ROOT / "tests" / "data" / "small"
     inputs = {role: str(small / f"{role}.yaml") for role in ("topology", "cluster")} | {"stats": str(small / "stats")}
     run = {"command": "allocate-checkpoints", "algorithm": "even"}
     measures = ["recoverable-share", {"name": "plan.assignments", "sense": "min", "unit": "groups"}]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import ftplan
 from ftplan.io.failure_file import read_failure_log
 from ftplan.what_if.draws import BurstDraws, ProbableDraws, bursts_of, described
+from tests.places import ROOT
 from tests.what_if.cases import CLUSTER, answer, save, single, what_if
 
 LOG = """when,machine,rack,disk
@@ -69,7 +70,7 @@ def test_bursts_by_brute_force(rows: list[tuple[int, int, int]], window: int, tm
 
 def test_the_published_log() -> None:
     """The excerpt among the examples."""
-    path = Path(__file__).resolve().parents[2] / "examples" / "what_if" / "alibaba-ssd-bursts.csv.gz"
+    path = ROOT / "examples" / "what_if" / "alibaba-ssd-bursts.csv.gz"
     read = read_failure_log(path, time="failure_time", node="node_id", zone="rack_id")
     bursts = bursts_of(read, 1800.0, 2)
     assert len(bursts) == 374

@@ -9,6 +9,7 @@ import pytest
 
 from ftplan.api.checking import check_files
 from ftplan.what_if.case_file import load_cases
+from tests.places import ROOT
 
 CASES_AND_AXES = """
 format: ftplan/what-if
@@ -23,7 +24,7 @@ grid:
   - fail: [each zone, [node:a1, node:b1]]
   - add: {count: [0, 1, 2], node: {cpu: 4}, zones: all}
 """
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "what_if"
+EXAMPLES = ROOT / "examples" / "what_if"
 FILES = sorted(EXAMPLES.glob("*.yaml"))
 
 

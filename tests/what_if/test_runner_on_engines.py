@@ -1,4 +1,4 @@
-"""Sail gives the rows that processes give; a cluster is asked in tests/spark_stats/test_session.py."""
+"""Sail gives the rows that processes give; a cluster is asked in tests/spark_stats/test_clusters.py."""
 
 from __future__ import annotations
 

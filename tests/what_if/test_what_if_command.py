@@ -16,11 +16,12 @@ import ftplan as face
 from ftplan.what_if import case_file
 from ftplan.what_if.case_file import load_cases
 from ftplan.what_if.outcome import outcome_of
-from tests.cli.conftest import Run
 from tests.cli.documents import check
+from tests.cli.in_process import Run
+from tests.places import ROOT
 from tests.what_if.executed import Arithmetic
 
-STORM = Path(__file__).resolve().parents[2] / "examples" / "storm-recovery"
+STORM = ROOT / "examples" / "storm-recovery"
 
 
 @pytest.fixture

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.cli.conftest import environment
+from tests.cli.in_process import environment
+from tests.places import ROOT
 
-FOLDER = Path(__file__).resolve().parents[2] / "examples" / "what_if"
-ROOT = FOLDER.parents[1]
+pytestmark = pytest.mark.slow
+
+FOLDER = ROOT / "examples" / "what_if"
 
 
 def test_the_script_prints_what_the_notebook_shows() -> None:

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import ftplan
 from ftplan.errors import LONGEST_MESSAGE, FtplanError
 from tests.costs.recoveries.cases import killed_and_restarted
+from tests.places import ROOT
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+EXAMPLES = ROOT / "examples"
 #: The file that is damaged, by form.
 FILES = {
     "recoveries": "recoveries.csv",

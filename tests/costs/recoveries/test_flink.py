@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from ftplan.costs.recoveries import read_recoveries
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading
 from ftplan.errors import FtplanError
+from tests.places import ROOT
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "flink"
+EXAMPLE = ROOT / "examples" / "flink"
 JOB = "737965e6c216f032021d23704ae28244"
 
 

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from ftplan.costs.recoveries import read_recoveries
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading
 from ftplan.errors import FtplanError
+from tests.places import ROOT
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "recoveries"
+EXAMPLE = ROOT / "examples" / "recoveries"
 
 
 def read(path: Path, form: str = "auto", interval_s: float | None = None, **columns: str) -> RecoveryReading:

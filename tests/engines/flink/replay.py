@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from ftplan.engines.collecting.collection import answers
+from tests.places import ROOT
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "flink" / "collected"
+EXAMPLE = ROOT / "examples" / "flink" / "collected"
 
 
 def first_answers() -> dict[str, Any]:

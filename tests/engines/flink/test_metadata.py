@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,8 +11,9 @@ from hypothesis import strategies as st
 
 from ftplan.engines.flink.metadata import checkpoint_state, is_key_group_state, key_group_state
 from ftplan.errors import FtplanError
+from tests.places import ROOT
 
-FLINK = Path(__file__).resolve().parents[2] / "data" / "flink"
+FLINK = ROOT / "tests" / "data" / "flink"
 DATA = (FLINK / "checkpoints" / "heap._metadata").read_bytes()
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.engines.flink.names import Scope, chain_members, scopes, vertex_of
+from tests.places import ROOT
 
-LOG = Path(__file__).resolve().parents[2] / "data" / "flink" / "slf4jreporter_tm0.log"
+LOG = ROOT / "tests" / "data" / "flink" / "slf4jreporter_tm0.log"
 
 
 def test_names_in_a_real_log() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,9 @@ from hypothesis import strategies as st
 
 from ftplan.engines.flink.plan import Vertex, chain_name, default_max_parallelism, plan_vertices
 from ftplan.errors import FtplanError
+from tests.places import ROOT
 
-PLANS = Path(__file__).resolve().parents[2] / "data" / "flink" / "plans"
+PLANS = ROOT / "tests" / "data" / "flink" / "plans"
 
 
 def plan(name: str) -> Any:

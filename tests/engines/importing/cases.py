@@ -14,9 +14,10 @@ import ftplan
 from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator, Imported
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.topology_file import load_topology
+from tests.places import ROOT
 
-DATA = Path(__file__).resolve().parents[2] / "data"
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+DATA = ROOT / "tests" / "data"
+EXAMPLES = ROOT / "examples"
 KAFKA, SPARK = EXAMPLES / "kafka-streams", EXAMPLES / "spark" / "eventlog"
 
 

@@ -18,8 +18,9 @@ import ftplan
 from ftplan.model.plan import canonical_json
 from tests.engines.importing.cases import DATA, KAFKA, SPARK, accepted, nexmark
 from tests.engines.storm.cases import pages
+from tests.places import ROOT
 
-GOLDEN = Path(__file__).with_name("golden_imports.json")
+GOLDEN = ROOT / "tests" / "engines" / "importing" / "golden_imports.json"
 
 
 def _samples(folder: Path) -> dict[str, tuple[str, Any, dict[str, Any]]]:

@@ -14,8 +14,9 @@ import zstandard
 from ftplan.engines.spark.log_files import SparkLog, event_lines, find_event_logs, is_compressed
 from ftplan.engines.spark.stages import StageOperator, job_of_event, run_of, stage_operators
 from ftplan.errors import FtplanError
+from tests.places import ROOT
 
-SAMPLE = Path(__file__).resolve().parents[3] / "examples" / "spark" / "eventlog"
+SAMPLE = ROOT / "examples" / "spark" / "eventlog"
 NAME = "local-1795215910150"
 
 

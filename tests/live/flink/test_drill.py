@@ -17,12 +17,11 @@ import pytest
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.recovery_costs_file import load_recovery_costs
 from ftplan.io.topology_file import load_topology
-from tests.cli.conftest import environment
+from tests.cli.in_process import environment
 from tests.live.flink.drill_commands import plans
+from tests.places import ROOT
 
 pytestmark = pytest.mark.flink
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")

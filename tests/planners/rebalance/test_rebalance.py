@@ -13,6 +13,7 @@ import ftplan
 from ftplan.api import verify
 from ftplan.cli.main import run
 from ftplan.io.plan_file import load_plan
+from tests.places import ROOT
 from tests.planners.rebalance.cases import CLUSTER, JOB, PER_CORE, TOPOLOGY, document, job, planned
 
 COSTS: dict[str, Any] = {
@@ -224,7 +225,7 @@ def test_the_smallest_fix_works_as_it_is_written(
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A plan that changes something says so on request; it is verified, exported, and compared with itself."""
-    small = Path(__file__).resolve().parents[2] / "data" / "small"
+    small = ROOT / "tests" / "data" / "small"
     files = [
         *("-t", str(small / "topology.yaml"), "-c", str(small / "cluster.yaml"), "-s", str(small / "stats")),
         "-q",

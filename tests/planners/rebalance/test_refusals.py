@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.in_process import Run
 
 PLAN = ("rebalance", "-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats")
 
