@@ -102,6 +102,7 @@ def main() -> None:
     parser.add_argument("questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(known)}")
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit of each plan")
     parser.add_argument("--part", default="", help="only parts whose name holds this text")
+    parser.add_argument("--case", default="", help="only cases whose name holds this text")
     asked = parser.parse_args()
     sys.path[:0] = [str(HERE), str(HERE.parent)]
     print(f"{asked.seconds:g} s a plan. Values: cases worse / better without the part, mean and largest loss. Gaps:")
@@ -110,7 +111,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     for question in asked.questions or known:
         module = import_module(f"ablations.{question}")
-        cases = module.cases()
+        cases = {name: case for name, case in module.cases().items() if asked.case in name}
         for case in cases.values():  # compiles what is compiled
             case(min(1.0, asked.seconds))
         whole = {name: case(asked.seconds) for name, case in cases.items()}

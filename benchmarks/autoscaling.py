@@ -29,9 +29,14 @@ from scipy.stats import norm
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.scale_out.algorithms.churn.choice import RescalingPolicy, best_policies, rank, replayed
+from ftplan.planners.scale_out.algorithms.churn.choice import (
+    RescalingPolicy,
+    ThresholdPolicy,
+    best_policies,
+    rank,
+    replayed,
+)
 from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum, timely_schedule
-from ftplan.planners.scale_out.algorithms.churn.policies import ThresholdPolicy
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnLimits, DemandTrace, account, exceeds
 from ftplan.planners.scale_out.forecasting.methods import day_ahead
 

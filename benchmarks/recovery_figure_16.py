@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from reproduce.drawing import save
 
 from ftplan.generators.knobs import TopologyKnobs
 from ftplan.generators.presets import TOPOLOGIES
@@ -189,8 +190,7 @@ def plot(figures: Mapping[str, Curves], file: Path = FIGURE, shares: tuple[float
         panel.grid(alpha=0.3)
         panel.legend(fontsize="x-small", handlelength=4)
     panels[0].set_ylabel("priority recovered, %")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    drawing.savefig(file, metadata={"Date": None})
+    save(drawing, file)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from replication_instances import FIGURE_14, RATIOS, Setting, figure_14, worst_case
+from reproduce.drawing import save
 
 from ftplan.planners.replicate_tasks.algorithms.greedy import greedy
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
@@ -101,8 +102,7 @@ def draw(points: dict[tuple[str, str, float], Point], file: Path) -> None:
         axis.legend(fontsize=7)
     axes[0].set_ylabel("output fidelity")
     figure.tight_layout()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file, metadata={"Date": None})
+    save(figure, file)
 
 
 def main() -> None:

@@ -74,7 +74,7 @@ def peer(problem: ReplicationProblem, time_limit_s: float) -> tuple[float, float
     start = time.perf_counter()
     candidates = CandidateNodes.of(problem)
     clock = Budget(time_limit_s)
-    solution = JointProgram(problem, candidates, Sites.merged(problem, candidates), clock).solved(clock)
+    solution = JointProgram(problem, candidates, Sites.merged(problem, candidates), 0, clock).solved(clock)
     value = 0.0 if solution.site is None else problem.value(solution.site != NOWHERE)
     return value, solution.bound, time.perf_counter() - start
 

@@ -31,9 +31,8 @@ from ring_questions import LAWS, ROOT, ZONES, loads, ring_question
 from uhashring import HashRing
 
 from ftplan.planners.budget import SearchOptions
-from ftplan.planners.peer_ring.algorithms.baselines import of_random_tokens
+from ftplan.planners.peer_ring.algorithms.baselines import hashed_ring, of_random_tokens
 from ftplan.planners.peer_ring.algorithms.exact import exact
-from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring
 from ftplan.planners.peer_ring.problem import RingProblem
 
 GROUPS, TOKENS = 32_768, 100

@@ -24,13 +24,13 @@ from ring_questions import loads, ring_question
 
 from ftplan.compiled import called_often
 from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.peer_ring.algorithms.baselines import hashed_ring, virtual_nodes
 from ftplan.planners.peer_ring.algorithms.bounds import least_load
 from ftplan.planners.peer_ring.algorithms.exact import exact
 from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import candidate_orders, every_order
 from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, best_of, orders_of
 from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.paper import paper
-from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring, virtual_nodes
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring

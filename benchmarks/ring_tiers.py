@@ -19,8 +19,8 @@ import numpy as np
 from ring_questions import ZONES, ring_question
 
 from ftplan.planners.budget import SearchOptions
+from ftplan.planners.peer_ring.algorithms.baselines import hashed_ring
 from ftplan.planners.peer_ring.algorithms.exact import exact
-from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.survival import survival

@@ -74,6 +74,9 @@ def in_processes(
     The processes are new interpreters, not forks: numeric libraries and solvers of this process may have threads, and
     the caller's main module is not run again. They end with this generator, however it ends, and with this process.
 
+    Raises FtplanError as a part raises it; if a process ends by itself, for instance because memory ran out;
+    RuntimeError if a part meets a fault of ftplan, with its trace.
+
     Parameters
     ----------
     carry_out
@@ -82,13 +85,6 @@ def in_processes(
         A time of ``time.monotonic``: what is not done by then is left out, parts under way too.
     named
         What messages call the work and a part of it.
-
-    Raises
-    ------
-    FtplanError
-        As a part raises it; if a process ends by itself, for instance because memory ran out.
-    RuntimeError
-        If a part meets a fault of ftplan, with its trace.
     """
     left = list(reversed(numbers))
     part_s: float | None = None

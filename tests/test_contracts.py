@@ -67,7 +67,7 @@ PLANTED: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "A repair is planned in layers": (
         (
-            "ftplan.planners.recovery_schedule.algorithms.knapsack.branching",
+            "ftplan.planners.recovery_schedule.algorithms.knapsack.deep_tree",
             "ftplan.planners.recovery_schedule.algorithms.repair.policy",
         ),
     ),

@@ -1,15 +1,26 @@
-"""Drawings of measurements that pages show: copies of those in benchmarks/figures, where the site can find them."""
+"""Drawings of measurements lie in benchmarks/figures: the site takes those that its pages show from there."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
 
 from docs.generate.results import BENCHMARKS
 
-_SHOWN = re.compile(r"!\[[^\]]*\]\((figures/(?P<name>[\w-]+\.svg))\)")
+_FOLDER = "../../benchmarks/figures/"
+_SHOWN = re.compile(rf"\]\({re.escape(_FOLDER)}([\w-]+\.svg)\)")
 
 
-def drawings(page: Path, text: str) -> dict[Path, Path]:
-    """Return where each drawing that a page shows as ``figures/NAME.svg`` is to be, and what it is a copy of."""
-    return {page.parent / found[1]: BENCHMARKS / "figures" / found["name"] for found in _SHOWN.finditer(text)}
+def on_files(files: Files, config: Any) -> None:
+    """Add the drawings that pages show to the files of the site; mkdocs calls this."""
+    for page in list(files.documentation_pages()):
+        for name in _SHOWN.findall(page.content_string):
+            place = f"{page.src_uri.rpartition('/')[0]}/figures/{name}"
+            files.append(File.generated(config, place, abs_src_path=str(BENCHMARKS / "figures" / name)))
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Show the drawings from where the site has them; mkdocs calls this."""
+    return _SHOWN.sub(r"](figures/\1)", markdown)

@@ -1,23 +1,23 @@
 """Man pages and completions of the command line, as files that an installation puts where shells and ``man`` look.
 
-Nothing in them depends on the day or on the terminal, so that they can be compared.
+``python -m docs.generate.manual FOLDER`` writes them; the build of a wheel does, and needs nothing but click for it.
+Nothing in them depends on the day or on the terminal, so that the same version always builds the same wheel.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
-from docs.generate.pages import ROOT
 from ftplan import __version__
 from ftplan.cli.main import cli
 
-SHARE = ROOT / "share"
-#: Where each shell looks for what it completes with, below ``share``.
+#: Where each shell looks for what it completes with, below ``share`` of the prefix.
 COMPLETIONS = {
     "bash": "bash-completion/completions/ftplan",
     "zsh": "zsh/site-functions/_ftplan",
@@ -40,12 +40,19 @@ _ENVIRONMENT = (
 _FILES = "Defaults of a project, in the working folder or the nearest of its parents that has one."
 
 
-def installed_files() -> dict[Path, str]:
-    """Return all man pages and completions: where they stand in the project, and what they hold."""
-    files = {SHARE / place: _completion(shell) for shell, place in COMPLETIONS.items()}
+def installed_files() -> dict[str, str]:
+    """Return all man pages and completions: where they stand below ``share`` of the prefix, and what they hold."""
+    files = {place: _completion(shell) for shell, place in COMPLETIONS.items()}
     for context in _commands(_speaking(cli, "ftplan")):
-        files[SHARE / "man" / "man1" / f"{_page(context)}.1"] = page(context)
+        files[f"man/man1/{_page(context)}.1"] = page(context)
     return files
+
+
+def write(folder: Path) -> None:
+    """Write all of them below *folder*."""
+    for place, text in installed_files().items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text, encoding="utf-8")
 
 
 def _completion(shell: str) -> str:
@@ -147,3 +154,7 @@ def _escaped(text: str) -> str:
     return (
         text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq").replace("`", r"\(ga").replace("^", r"\(ha")
     )
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -9,7 +9,7 @@ from typing import Any
 
 from docs.generate.pages import ROOT
 from docs.generate.shapes import Schema, plain, shape
-from ftplan.io.schemas import generate
+from ftplan.io.schemas import schema as schema_of
 from ftplan.model.statistics import BATCHES_TABLE, TABLES
 
 
@@ -73,7 +73,7 @@ def anchor(title: str) -> str:
 
 def fields(kind: str) -> str:
     """Return all fields of a kind of file; of a kind with kinds of its own, what these hold comes after."""
-    document = generate(kind)
+    document = schema_of(kind)
     written = _Fields(document.get("$defs", {}))
     parts = list(written.tables(document))
     common = set(document["properties"])

@@ -1,9 +1,9 @@
-"""``ftplan check``: whether files can be read, and what they hold."""
+"""``ftplan check``: whether files can be read, what they hold, and in a repository which of them belong together."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from ftplan.engines.prometheus.queries import QueryMapping
 from ftplan.errors import FtplanError
 from ftplan.io.checkpoint_interval_file import load_checkpoint_interval
 from ftplan.io.cluster_file import load_cluster
-from ftplan.io.configuration import read_configuration
+from ftplan.io.configuration import FILE_NAME, read_configuration, stated_format
 from ftplan.io.documents import Document, display_name, read_document
 from ftplan.io.evaluation_file import load_evaluation
 from ftplan.io.failure_file import load_failure
@@ -38,24 +38,83 @@ from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules
 from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
 from ftplan.simulation.document import load_simulation
 
-#: Files are read in this order, so that each can be held against those before it.
-_ORDER = (
-    "topology",
-    "cluster",
-    "failure",
-    "stats",
-    "plan",
-    "evaluation",
-    "what-if",
-    "what-if-result",
-    "recovery-costs",
-    "bottleneck-rules",
-    "checkpoint-interval",
-    "collection",
-    "prometheus-mapping",
-    "simulation",
-    "configuration",
-)
+
+def ours(paths: Sequence[str]) -> list[str]:
+    """Return those of many files that can be checked, each once; the manifest of statistics stands for its folder."""
+    found = []
+    for path in paths:
+        if os.path.exists(path) and not os.path.isdir(path):
+            kind = stated_format(path)
+            if kind == "ftplan/stats":
+                path = os.path.dirname(path) or "."
+            elif kind is None or (kind in FORMATS and kind not in READABLE):
+                continue
+        found.append(path)
+    return list(dict.fromkeys(found))
+
+
+def check_projects(paths: Sequence[str]) -> Outcome:
+    """Check files, each against the topology and the cluster of its own project.
+
+    A project is a folder with an ``ftplan.toml`` and what lies below it, else the folder of the file. The inputs that
+    an ``ftplan.toml`` names are checked too: what was valid may not be so any more beside what has changed.
+    """
+    projects: dict[Path, list[str]] = {}
+    for path in paths:
+        projects.setdefault(_project(path), []).append(path)
+    checked: list[Checked] = []
+    errors: list[FtplanError] = []
+    for folder, members in projects.items():
+        inputs, mistake = _inputs(folder, members)
+        valid, wrong = check_files([*members, *(path for path in inputs if not _among(path, members))], inputs)
+        checked += valid
+        errors += [*mistake, *wrong]
+    return checked, errors
+
+
+def _project(path: str) -> Path:
+    """Return the folder of a file's project."""
+    folder = Path(path).absolute()
+    own = folder if folder.is_dir() else folder.parent
+    return next((above for above in (own, *own.parents) if (above / FILE_NAME).is_file()), own)
+
+
+def _inputs(folder: Path, members: Sequence[str]) -> tuple[list[str], list[FtplanError]]:
+    """Return the inputs that a project names and that are there, or what is wrong with its ``ftplan.toml``."""
+    file = folder / FILE_NAME
+    if not file.is_file():
+        return [], []
+    try:
+        named = read_configuration(file, {}, None).inputs
+    except FtplanError as error:
+        return [], [] if _among(str(file), members) else [error]
+    whole = any(_among(path, members) for path in (str(file), named.get("topology", "")))
+    roles = [role for role in named if role != "stats" or whole]  # tables take time, and only the topology binds them
+    return [named[role] for role in roles if os.path.exists(named[role])], []
+
+
+def _among(path: str, members: Sequence[str]) -> bool:
+    return os.path.realpath(path) in map(os.path.realpath, members)
+
+
+#: What reads a kind of file. They are read in this order, so that each can be held against those before it.
+_READERS: Mapping[str, Callable[..., Loaded[Any]]] = {
+    "topology": load_topology,
+    "cluster": load_cluster,
+    "failure": load_failure,
+    "stats": load_stats,
+    "plan": load_plan,
+    "evaluation": load_evaluation,
+    "what-if": load_what_if,
+    "what-if-result": load_what_if_result,
+    "recovery-costs": load_recovery_costs,
+    "bottleneck-rules": load_bottleneck_rules,
+    "checkpoint-interval": load_checkpoint_interval,
+    "collection": load_collection,
+    "prometheus-mapping": load_mapping,
+    "simulation": load_simulation,
+}
+_ORDER = (*_READERS, "configuration")
 #: The formats that can be checked, and what they are called here.
 READABLE = {f"ftplan/{name}": name for name in _ORDER}
 
@@ -68,6 +127,9 @@ class Checked:
     name: str
     summary: Mapping[str, int]
     warnings: tuple[Warn, ...]
+
+
+Outcome = tuple[list[Checked], list[FtplanError]]
 
 
 @dataclass(slots=True)
@@ -131,7 +193,8 @@ def _check(kind: str, source: Any, known: _Known, keep: bool) -> Checked:
         configuration = read_configuration(Path(source), {}, None)
         return Checked(kind, display_name(source), {"inputs": len(configuration.inputs)}, ())
     name = source.name if isinstance(source, Document) else display_name(source)
-    loaded = _load(kind, source, known)
+    beside = {"cluster": (known.topology,), "failure": (known.topology, known.cluster)}.get(kind, ())
+    loaded = _READERS[kind](source, *beside)
     summary = _summary(loaded.value, known.topology)
     warnings = loaded.warnings + loaded.ignored
     if isinstance(loaded.value, StatsTables) and known.topology is not None:
@@ -139,38 +202,6 @@ def _check(kind: str, source: Any, known: _Known, keep: bool) -> Checked:
     if keep and kind in ("topology", "cluster"):
         setattr(known, kind, loaded.value)
     return Checked(kind, name, summary, warnings)
-
-
-def _load(kind: str, source: Any, known: _Known) -> Loaded[Any]:
-    match kind:
-        case "topology":
-            return load_topology(source)
-        case "cluster":
-            return load_cluster(source, known.topology)
-        case "failure":
-            return load_failure(source, known.topology, known.cluster)
-        case "stats":
-            return load_stats(source)
-        case "plan":
-            return load_plan(source)
-        case "what-if":
-            return load_what_if(source)
-        case "what-if-result":
-            return load_what_if_result(source)
-        case "checkpoint-interval":
-            return load_checkpoint_interval(source)
-        case "collection":
-            return load_collection(source)
-        case "prometheus-mapping":
-            return load_mapping(source)
-        case "recovery-costs":
-            return load_recovery_costs(source)
-        case "bottleneck-rules":
-            return load_bottleneck_rules(source)
-        case "simulation":
-            return load_simulation(source)
-        case _:
-            return load_evaluation(source)
 
 
 def _summary(value: Any, topology: Topology | None) -> dict[str, int]:

@@ -82,6 +82,9 @@ def collect_ranges(
 ) -> RangeSummary:
     """Ask the Prometheus at *url* for a range of time, and keep all answers in the folder *output*.
 
+    Raises FtplanError if an argument is wrong, the folder holds something else, or the server does not understand;
+    OutputError if the disk fails.
+
     Parameters
     ----------
     url
@@ -94,13 +97,6 @@ def collect_ranges(
         Hears of outages, warnings, and queries without an answer.
     tell
         Hears how far it is: what is being done, and the share.
-
-    Raises
-    ------
-    FtplanError
-        If an argument is wrong, the folder holds something else, or the server does not understand.
-    OutputError
-        If the disk fails.
     """
     from ftplan.engines.collecting.collection import NAME, CollectionHead, head_of
     from ftplan.engines.collecting.endpoint import Endpoint
@@ -158,6 +154,9 @@ def collect(
 ) -> CollectionSummary:
     """Poll *url* and keep all answers in the folder *output*, until *pace* is over or an interrupt ends it.
 
+    Raises FtplanError if an argument is wrong, the folder holds something else, or a new folder's first answer is of
+    another server; OutputError if the disk fails.
+
     Parameters
     ----------
     url
@@ -176,13 +175,6 @@ def collect(
         What else the source takes, such as ``jobs``.
     say
         Hears of outages, of their end, and of polls that were skipped.
-
-    Raises
-    ------
-    FtplanError
-        If an argument is wrong, the folder holds something else, or a new folder's first answer is of another server.
-    OutputError
-        If the disk fails.
     """
     from ftplan.engines.collecting.asking import Asking
     from ftplan.engines.collecting.collection import CollectionHead
@@ -207,10 +199,7 @@ def collect(
 def source_at(url: str, output: str | os.PathLike[str], connection: Connection) -> str:
     """Return what answers at *url*, or what the collected folder *output* was begun with.
 
-    Raises
-    ------
-    FtplanError
-        If nothing answers, or something else does.
+    Raises FtplanError if nothing answers, or something else does.
     """
     from ftplan.engines.collecting.asking import recognised
     from ftplan.engines.collecting.endpoint import Endpoint

@@ -4,101 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pkgutil import resolve_name
 from typing import Any
 
-from ftplan.engines.importing.draft import ImportOptions
+from ftplan.engines.importing.draft import Imported, ImportOptions
 from ftplan.engines.registry import importers
 from ftplan.errors import FtplanError
-from ftplan.io.options.fields import FLAG, Check, Options, checked, flag, number, one_of, option, optional, path, texts
-from ftplan.model.plan import Warn
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str) and value:
-        return value
-    raise ValueError
-
-
-def _zone_map(value: Any) -> Any:
-    return value if isinstance(value, Mapping) else path(value)
-
-
-def _counts(value: Any) -> tuple[str, ...]:
-    items = value if isinstance(value, (list, tuple)) else (value,)
-    return texts([str(item) if type(item) is int else item for item in items])
-
-
-_TEXT = optional(Check("a name", _text))
-_OPERATORS = Check("an operator's id or name, or a list of them", texts, "texts")
-_COUNTS = Check("N or NAME=N, or a list of them", _counts, "texts")
-
+from ftplan.io.options.fields import FLAG, Check, checked, flag, one_of, optional, path
 
 #: Options that only some engines know, as their rows say.
 _ONLY = ("job", "query", "partitions", "parallelism")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Importing(Options, ImportOptions):
-    """The options of ``ftplan import-topology``."""
-
-    name: str | None = option(None, _TEXT, "Name of the topology.  [default: as the engine has it]", metavar="TEXT")
-    job: str | None = option(
-        None, _TEXT, "Which job, topology or application of several, by id or name.", metavar="NAME"
-    )
-    query: tuple[str, ...] = option(
-        (), Check("a name, or a list of them", texts, "texts"), "Which queries of a file; repeatable.", metavar="NAME"
-    )
-    parallelism: tuple[str, ...] = option(
-        (), _COUNTS, "Tasks of operators where the engine does not say it, or of one: NAME=N; repeatable.",
-        metavar="N|NAME=N",
-    )  # fmt: skip
-    partitions: tuple[str, ...] = option(
-        (), _COUNTS, "Partitions of topics (Kafka Streams), or of one: TOPIC=N; repeatable.", metavar="N|TOPIC=N"
-    )
-    correlated: tuple[str, ...] = option(
-        (), _OPERATORS, "This operator joins its inputs, whatever its name looks like; repeatable.", metavar="OPERATOR"
-    )
-    independent: tuple[str, ...] = option(
-        (), _OPERATORS, "This operator does not join its inputs; repeatable.", metavar="OPERATOR"
-    )
-    node_by: str = option(  # type: ignore[assignment]  # the check holds it to the words
-        "host", one_of("host", "process"), "What a node is: process where several of one host fail by themselves."
-    )
-    cores: float | None = option(
-        None, optional(number(1e-9, 1e6)), "Cores of a node where the engine does not say them.", metavar="X"
-    )
-    zone_map: Any = option(
-        None,
-        optional(Check("a path, or a mapping of hosts to zones", _zone_map)),
-        "Zones of hosts: YAML or JSON (host: zone), or CSV rows of host,zone.",
-        metavar="FILE",
-    )
-    break_cycles: bool = option(False, FLAG, "Cut cycles, as few edges as possible, and say which.")
-    strict: bool = option(False, FLAG, "Refuse to assume anything that the engine does not say.")
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What came of an import.
-
-    Attributes
-    ----------
-    topology
-        A document, as ``ftplan.load`` takes it.
-    cluster
-        Another; None where the engine names no hosts.
-    assumptions
-        What the engine does not say, and what is taken instead.
-    notes
-        What was left out or changed by rule, and what the readers warn of.
-    """
-
-    topology: dict[str, Any]
-    cluster: dict[str, Any] | None
-    assumptions: tuple[Warn, ...] = ()
-    notes: tuple[Warn, ...] = ()
 
 
 def import_topology(
@@ -146,24 +62,23 @@ def import_topology(
     from ftplan.engines.importing.source import open_source
     from ftplan.io.documents import collection_paused
 
-    plain = ImportOptions(**{item.name: getattr(asked, item.name) for item in fields(ImportOptions)})
     opened = open_source(source, engine, asked.job)
     with collection_paused():
-        made = finish(resolve_name(importers()[engine].read)(opened, plain), plain)
+        made = finish(resolve_name(importers()[engine].read)(opened, asked), asked)
     if cluster_output is not None and made.cluster is None:
         raise FtplanError(f"{opened.name}: names no hosts, so that there is no cluster: leave out --cluster-output")
     said = _command(source, engine, options)
     for name, document in ((output, made.topology), (cluster_output, made.cluster)):
         if name is not None and document is not None:
             _write(name, document, said, force)
-    return Imported(made.topology, made.cluster, made.assumptions, made.notes)
+    return made
 
 
-def _asked(engine: str, options: Mapping[str, Any]) -> Importing:
+def _asked(engine: str, options: Mapping[str, Any]) -> ImportOptions:
     """Return the options, checked; also those that only some engines have."""
     if not isinstance(engine, str) or engine not in importers():
         checked("import-topology", {"from": one_of(*importers())}, {"from": engine})
-    asked = Importing.of("import-topology", options)
+    asked = ImportOptions.of("import-topology", options)
     for item in _ONLY:
         if getattr(asked, item) and item not in importers()[engine].options:
             able = [name for name, row in importers().items() if item in row.options]
@@ -200,7 +115,7 @@ def _command(
     """Return the command that imports the same again, up to a zone map that was given as a mapping."""
     paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     said = ["ftplan import-topology", *(os.fspath(item) for item in paths), "--from", engine]
-    defaults = {item.name: item.default for item in fields(Importing)}
+    defaults = {item.name: item.default for item in fields(ImportOptions)}
     for name, value in options.items():
         if value != defaults[name] and value is not None:
             values = value if isinstance(value, (list, tuple)) else [value]

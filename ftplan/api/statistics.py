@@ -33,6 +33,8 @@ def compute_stats(
 ) -> Manifest:
     """Compute statistics from logs into a new folder, whole or not at all.
 
+    Raises FtplanError if the mapping or the logs are wrong, too many rows are rejected, or an extra is missing.
+
     Parameters
     ----------
     logs
@@ -47,11 +49,6 @@ def compute_stats(
         Its numbers of key groups and tasks count.
     mapping
         The fields of :class:`ftplan.spark_stats.mapping.LogMapping`.
-
-    Raises
-    ------
-    FtplanError
-        If the mapping or the logs are wrong, too many rows are rejected, or an extra is missing.
     """
     from ftplan.spark_stats.mapping import LogMapping
     from ftplan.spark_stats.pipeline import compute
@@ -80,10 +77,7 @@ def summarise_stats(
 ) -> StatsSummary:
     """Sum up a statistics folder: windows, coverage, heavy key groups, skew, strongest correlations.
 
-    Raises
-    ------
-    FtplanError
-        If the folder cannot be read, is invalid, or lacks the measure.
+    Raises FtplanError if the folder cannot be read, is invalid, or lacks the measure.
     """
     measure = _measure(load)
     loaded = load_stats(stats).value

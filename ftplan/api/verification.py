@@ -133,10 +133,7 @@ def _proven(
     * With the same answer as the plan's, all that the plan states is compared (``PROOF_DIFFERS``). With another one
       only what depends on the question alone: figures of blocking recovery and of random orders.
 
-    Raises
-    ------
-    FtplanError
-        If the plan does not say what it was asked, so that nobody can ask again.
+    Raises FtplanError if the plan does not say what it was asked, so that nobody can ask again.
     """
     again = _again(plan, problem, kind, plan.algorithm, time_limit_s)
     refuted: list[Violation] = []

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import check_output, emit_answer
+from ftplan.cli.render import check_outputs, emit_answer
 from ftplan.reports.answer import Answer, Table
 
 
@@ -20,7 +20,7 @@ def command(metrics: bool, **given: Any) -> None:
     """List the planners with their guarantees and sources, or with --metrics what evaluate reports."""
     from ftplan.model.plan import canonical_json
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     if metrics:
         from ftplan.model.kinds import all_metrics
 

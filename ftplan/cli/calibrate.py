@@ -8,7 +8,7 @@ import click
 
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import check_output, emit_answer, warn
+from ftplan.cli.render import check_outputs, emit_answer, warn
 from ftplan.costs.calibration_options import FORMS, CalibrationOptions
 from ftplan.reports.answer import Answer, Table
 
@@ -74,11 +74,7 @@ class Question(click.ParamType):  # type: ignore[type-arg]  # generic only in ne
     help="Write here, YAML if it ends in .yaml, else JSON; - is standard output.",
 )
 @click.option("--force", is_flag=True, help="Overwrite existing outputs.")
-@click.option(
-    "--format",
-    type=click.Choice(["json", "table", "markdown"]),
-    help="How standard output looks.  [default: table on a terminal, else json]",
-)
+@options.form
 @options.verbosity
 def command(recoveries: tuple[str, ...], **given: Any) -> None:
     """Fit what a recovery costs to recoveries that were measured.
@@ -102,12 +98,7 @@ def command(recoveries: tuple[str, ...], **given: Any) -> None:
     from ftplan.io.output import write_text
     from ftplan.model.plan import canonical_json
 
-    for path in (given["output"], given["predictions"] or "-"):
-        check_output(path, given["force"])
-    if given["plot"] is not None:
-        from ftplan.reports.plot_file import check_plot
-
-        check_plot(given["plot"], given["force"])
+    check_outputs(given)
     with progress("calibrating", hidden=given["no_progress"] or given["quiet"]) as report:
         calibration = ftplan.calibrate(
             recoveries, form=given["form"], progress=report, **kind_options.asked(CalibrationOptions, given)

@@ -29,8 +29,7 @@ def command(files: tuple[str, ...], **given: Any) -> int:
     A cluster, a failure or statistics are also held against a topology that is named in the same call. Every file is
     read; the exit code is 2 if any is invalid.
     """
-    from ftplan.api.checking import check_files
-    from ftplan.api.checking_projects import check_projects, ours
+    from ftplan.api.checking import check_files, check_projects, ours
     from ftplan.model.plan import canonical_json
 
     read = ours(files) if given["skip_others"] else files

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ftplan.cli import kind_options, options
-from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.cli.render import check_outputs, emit_answer, say, warn
 from ftplan.costs.checkpoint_interval.options import FAILURES, CheckpointIntervalOptions
 from ftplan.reports.answer import Answer, Table
 
@@ -34,11 +34,7 @@ def command(topology: str | None, **given: Any) -> int:
     """
     from ftplan import checkpoint_interval
 
-    check_output(given["output"], given["force"])
-    if given["plot"] is not None:
-        from ftplan.reports.plot_file import check_plot
-
-        check_plot(given["plot"], given["force"])
+    check_outputs(given)
     answer = checkpoint_interval(topology, **kind_options.asked(CheckpointIntervalOptions, given))
     warn(answer.warnings, quiet=given["quiet"])
     if given["plot"] is not None:

@@ -75,11 +75,7 @@ _OF_POLLS, _OF_RANGES = ("job", "metrics"), ("from_time", "to_time", "mapping", 
 @asking
 @ranges
 @connecting
-@click.option(
-    "--format",
-    type=click.Choice(["json", "table", "markdown"]),
-    help="How standard output looks.  [default: table on a terminal, else json]",
-)
+@options.form
 @options.verbosity
 def command(url: str | None, **given: Any) -> int:
     """Save what an engine's REST endpoint answers over time, for import-topology, compute-stats and calibrate.
@@ -133,7 +129,6 @@ def _collect_polls(url: str, connection: Any, given: dict[str, Any]) -> int:
     """Poll an engine, and say what came of it."""
     from ftplan.api.collecting import collect
     from ftplan.engines.collecting.polling import Pace
-    from ftplan.model.plan import canonical_json
 
     quiet = given["quiet"]
     with progress("collecting", limit_s=given["duration"], hidden=given["no_progress"] or quiet):
@@ -146,13 +141,20 @@ def _collect_polls(url: str, connection: Any, given: dict[str, Any]) -> int:
             {"jobs": list(given["job"]), "metrics": given["metrics"]},
             say=lambda text: say(text, quiet=quiet),
         )
-    figures = summary.to_dict()
-    table = Table(("", "value"), list(figures.items()), f"{given['output']}: answers of {given['source']}")
-    emit(Answer(canonical_json({"output": given["output"], **figures}), [table]), form=given["format"])
+    _emit(summary.to_dict(), given)
     if not summary.answers:
         say("nothing answered", quiet=quiet)
         return 1
     return 0
+
+
+def _emit(figures: dict[str, Any], given: dict[str, Any]) -> None:
+    """Write what came of a collection."""
+    from ftplan.model.plan import canonical_json
+
+    rows = [(name, ", ".join(value) if isinstance(value, list) else value) for name, value in figures.items()]
+    table = Table(("", "value"), rows, f"{given['output']}: answers of {given['source']}")
+    emit(Answer(canonical_json({"output": given["output"], **figures}), [table]), form=given["format"])
 
 
 def _print_mapping(mapping: str | None) -> None:
@@ -165,7 +167,6 @@ def _print_mapping(mapping: str | None) -> None:
 def _collect_ranges(url: str, connection: Any, given: dict[str, Any]) -> int:
     """Collect ranges of time, and say what came of it."""
     from ftplan.api.collecting import RangeRequest, collect_ranges
-    from ftplan.model.plan import canonical_json
 
     quiet = given["quiet"]
     request = RangeRequest(
@@ -176,10 +177,7 @@ def _collect_ranges(url: str, connection: Any, given: dict[str, Any]) -> int:
         summary = collect_ranges(
             url, given["output"], request, connection, say=lambda text: say(text, quiet=quiet), tell=report
         )
-    figures = summary.to_dict()
-    rows = [(name, ", ".join(value) if isinstance(value, list) else value) for name, value in figures.items()]
-    table = Table(("", "value"), rows, f"{given['output']}: answers of prometheus")
-    emit(Answer(canonical_json({"output": given["output"], **figures}), [table]), form=given["format"])
+    _emit(summary.to_dict(), given)
     if not summary.series:
         say("no query has a series in that time: see --print-mapping for the names, and --match", quiet=quiet)
     if summary.ended == "interrupt":

@@ -8,7 +8,7 @@ import click
 
 from ftplan.cli import log_options, options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import check_output, say
+from ftplan.cli.render import check_outputs, say
 from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
 from ftplan.spark_stats.log_formats import input_formats
 
@@ -117,10 +117,11 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError("LOG is missing: name files, globs or folders, or logs = [...] in ftplan.toml")
     if given["output"] is None:
         raise click.UsageError("-o DIR is missing: the folder to write the statistics into")
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     from ftplan.api.statistics import compute_stats
+    from ftplan.spark_stats.mapping import LogMapping
 
-    mapping = {name: given[name] for name in _MAPPED}
+    mapping = {name: given[name] for name in LogMapping.__dataclass_fields__ if name in given}
     mapping["window_s"] = given["window"]
     mapping["keys"] = tuple(_key(text) for text in given["keys"])
     mapping["key_groups"], mapping["operator_key_groups"] = _key_groups(given["key_groups"])
@@ -158,15 +159,6 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
             needs = f"{ALLOCATE_CHECKPOINTS.name} needs --key-column or --key-groups"
             say(f"warning: no key groups: {needs}; tasks are there")
         say(f"wrote {given['output']}")
-
-
-_MAPPED = (
-    "input_format", "pattern", "delimiter", "csv_columns", "max_rejects", "max_kept_rejects", "time_columns",
-    "time_format", "year", "application_id",
-    "operator", "operator_column", "key_columns", "key_hash", "key_type", "records_column", "bytes_column",
-    "cpu_column", "busy_column", "memory_column", "queue_column", "state_column", "records_out_column", "node_column",
-    "task_column", "upstream_task_column", "upstream_operator", "upstream_operator_column",
-)  # fmt: skip
 
 
 def _key(text: str) -> tuple[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import check_output, emit_answer
+from ftplan.cli.render import check_outputs, emit_answer
 from ftplan.reports.answer import Answer
 
 
@@ -29,7 +29,7 @@ def command(before: str, after: str, **given: Any) -> int:
     from ftplan.io.plan_file import load_plan
     from ftplan.planners.views import view
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     second = load_plan(after).value
     difference = diff(load_plan(before).value, second, state_of_plan(second, given))
     tables, notes = view(difference.kind).difference(difference)

@@ -9,12 +9,12 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.environment import known_variables, names_in_configuration
-from ftplan.cli.render import check_output, emit_answer, say
+from ftplan.cli.render import check_outputs, emit_answer, say
 from ftplan.reports.answer import Answer, Table
 
 
 @options.command("doctor")
-@click.option("--try/--no-try", "tried", default=True, help="Try each solver, library and engine, not only name them.")
+@click.option("--try/--no-try", "tried", default=True, help="Try each package and engine, not only name them.")
 @click.option("--engines/--no-engines", default=True, help="Try Apache Spark and Sail too: they take seconds to start.")
 @click.option(
     "--trial-limit", type=options.DURATION, default="120s", metavar="TIME", help="End a trial that takes longer."
@@ -24,7 +24,7 @@ from ftplan.reports.answer import Answer, Table
 def command(tried: bool, engines: bool, trial_limit: float, **given: Any) -> int | None:
     """Say what is installed, what works here, and where settings come from.
 
-    Tries each solver, library and engine by a small question, in a process of its own: one that is broken is a finding.
+    Tries each package and engine in a process of its own: one that is broken is a finding.
     Exit code 1 where something that planning needs does not work; what an extra would bring is not needed.
 
     Nothing secret is shown, so that the answer can stand in an issue: --format markdown is made for that. Of its own
@@ -37,29 +37,23 @@ def command(tried: bool, engines: bool, trial_limit: float, **given: Any) -> int
     """
     import json
 
-    from ftplan.api.doctor.examination import examine
-    from ftplan.api.doctor.settings import in_force
+    from ftplan.api.doctor import examine
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     group = click.get_current_context().find_root().command
     assert isinstance(group, click.Group)
     if tried and sys.stderr.isatty():
-        say(f"trying solvers{' and engines' if engines else ''}, each up to {trial_limit:g} s", quiet=given["quiet"])
-    settings = in_force(_configurable(group), known_variables(group))
-    found = examine(settings, tried=tried, engines=engines, limit_s=trial_limit).to_dict()
+        say(f"trying packages{' and engines' if engines else ''}, each up to {trial_limit:g} s", quiet=given["quiet"])
+    context = click.Context(group)
+    named = [(name, group.get_command(context, name)) for name in group.list_commands(context)]
+    commands = {name: names_in_configuration(command) for name, command in named if command is not None}
+    found = examine(commands, known_variables(group), tried=tried, engines=engines, limit_s=trial_limit)
     text = json.dumps(found, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     form = given["format"] or ("table" if sys.stdout.isatty() else "json")
     if form == "table" and not _can_draw():
         given["format"] = "markdown"
     emit_answer(Answer(text, tables(found)), given)
     return None if found["works"] else 1
-
-
-def _configurable(group: click.Group) -> dict[str, dict[str, str]]:
-    """Return what ``ftplan.toml`` may say of each command."""
-    context = click.Context(group)
-    found = [(name, group.get_command(context, name)) for name in group.list_commands(context)]
-    return {name: names_in_configuration(command) for name, command in found if command is not None}
 
 
 def _can_draw() -> bool:
@@ -84,14 +78,17 @@ def tables(found: dict[str, Any]) -> list[Table]:
         ("ftplan", f"{program['ftplan']}, in {program['installed_in']}"),
         ("Python", f"{program['implementation']} {program['python']}, {program['executable']}"),
         ("platform", program["platform"]),
+        ("Java", program["java"] or "none"),
         ("cores", _of(own["cores_usable"], own["cores"], own["cores_of_cgroup"], "")),
         ("memory", _of(*memory, " GiB free")),
         *((item["what"], _folder(item)) for item in found["folders"]),
     ]
-    trials = [(t["name"], t["state"], t["detail"], t["seconds"], t["purpose"]) for t in found["trials"]]
+    by_name = {item["name"]: item for item in found["trials"]}
+    imported = [(by_name.pop(item["name"]), item) for item in found["packages"]]
+    trials = [(t["name"], t["state"], t["detail"], t["seconds"], t["purpose"]) for t in by_name.values()]
     packages = [
-        (item["name"], item["version"] or "missing", item["extra"] or "ftplan", item["remedy"] or "")
-        for item in found["packages"]
+        (item["name"], item["version"], trial["state"], trial["detail"], trial["seconds"], item["extra"] or "ftplan")
+        for trial, item in imported
     ]
     settings = found["configuration"]
     source = [("ftplan.toml", settings["file"] or "none found")]
@@ -102,7 +99,7 @@ def tables(found: dict[str, Any]) -> list[Table]:
         Table(("ftplan doctor", ""), verdict),
         Table(("here", ""), here),
         Table(("tried", "state", "what it says", "seconds", "for"), trials),
-        Table(("package", "version", "for", "to install"), packages),
+        Table(("package", "version", "state", "what it says", "seconds", "for"), packages),
         Table(("settings", "from"), source),
     ]  # fmt: skip
 

@@ -125,10 +125,7 @@ def _source(ctx: click.Context, name: str) -> int:
 def apply_configuration(ctx: click.Context) -> None:
     """Read ``ftplan.toml`` and make it the defaults of the command that is about to run.
 
-    Raises
-    ------
-    FtplanError
-        If the file cannot be read or names a table or option that does not exist.
+    Raises FtplanError if the file cannot be read or names a table or option that does not exist.
     """
     args: list[str] = ctx.obj["args"]
     if "--help" in args or "-h" in args:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.cli.render import check_outputs, emit_answer, say, warn
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def command(plan: str, **given: Any) -> int:
     from ftplan.api import evaluate
     from ftplan.cli.inputs import problem_of_plan
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     loaded, problem = problem_of_plan(plan, given)
     evaluation = evaluate(
         loaded,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import check_output, emit_answer, warn
+from ftplan.cli.render import check_outputs, emit_answer, warn
 from ftplan.reports.answer import Answer, Table
 
 
@@ -31,7 +31,7 @@ def command(plan: str, selector: str, **given: Any) -> None:
     from ftplan.api import explain
     from ftplan.cli.inputs import problem_of_plan
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     loaded, problem = problem_of_plan(plan, given)
     explanation = explain(loaded, problem, selector, fail=given["fail"])
     warn(explanation.warnings, quiet=given["quiet"])

@@ -8,7 +8,7 @@ import click
 
 from ftplan.api.exporting import ExportOptions
 from ftplan.cli import kind_options, options
-from ftplan.cli.render import check_output, say, warn
+from ftplan.cli.render import check_outputs, say, warn
 from ftplan.engines.registry import targets
 
 _ABOUT = "\n\n".join(
@@ -39,7 +39,7 @@ def command(plan: str, **given: Any) -> None:
     from ftplan.cli.inputs import inputs_asked
     from ftplan.io.output import write_text
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     inputs = {role: source for role, source in inputs_asked(given).items() if role in ("topology", "cluster")}
     made = ftplan.export_plan(plan, given["to"], **inputs, **kind_options.asked(ExportOptions, given))
     warn(made.warnings, quiet=given["quiet"])

@@ -10,7 +10,7 @@ import click
 from ftplan.cli import kind_options, options
 from ftplan.cli.environment import SOURCES
 from ftplan.cli.progress import progress
-from ftplan.cli.render import check_output, emit, say
+from ftplan.cli.render import check_outputs, emit, say
 from ftplan.generators.options import OPTIONS
 from ftplan.generators.presets import PRESETS
 from ftplan.reports.answer import Answer
@@ -65,7 +65,7 @@ def _subcommand(what: str, *inputs: Callable[..., Any]) -> Callable[[Callable[..
 
 def _generate(what: str, given: dict[str, Any]) -> None:
     """Generate, and write or print."""
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     import ftplan
     from ftplan.model.plan import canonical_json
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ftplan.api.importing import Importing
 from ftplan.cli import kind_options, options
 from ftplan.cli.render import emit, say, warn
+from ftplan.engines.importing.draft import Imported, ImportOptions
 from ftplan.engines.registry import importers
 from ftplan.reports.answer import Answer, Table
-
-if TYPE_CHECKING:
-    from ftplan.api.importing import Imported
+from ftplan.reports.numbers import count
 
 #: Rows of a table that are shown.
 MOST_ROWS = 60
@@ -28,12 +26,8 @@ MOST_ROWS = 60
     "--cluster-output", metavar="FILE", help="Write the cluster here: hosts, their zones, what runs where now."
 )
 @click.option("--force", is_flag=True, help="Overwrite existing outputs.")
-@click.option(
-    "--format",
-    type=click.Choice(["json", "table", "markdown"]),
-    help="How standard output looks.  [default: table on a terminal, else json]",
-)
-@kind_options.of_options(Importing)
+@options.form
+@kind_options.of_options(ImportOptions)
 @options.verbosity
 def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
     """Turn what an engine says of a job into a topology, and into a cluster.
@@ -60,18 +54,18 @@ def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
         output=to_file,
         cluster_output=given["cluster_output"],
         force=given["force"],
-        **kind_options.asked(Importing, given),
+        **kind_options.asked(ImportOptions, given),
     )
     if given["cluster_output"] is not None:
         assert imported.cluster is not None
         nodes = imported.cluster["nodes"]
         zones = {node["zone"] for node in nodes if "zone" in node}
-        text = f"{_many(len(nodes), 'node')} in {_many(len(zones), 'zone')}" if zones else _many(len(nodes), "node")
+        text = f"{count(len(nodes), 'node')} in {count(len(zones), 'zone')}" if zones else count(len(nodes), "node")
         say(f"wrote {given['cluster_output']}: {text}", quiet=given["quiet"])
     operators, edges = imported.topology["operators"], imported.topology["edges"]
     if to_file is not None:
         tasks = sum(operator["parallelism"] for operator in operators)
-        text = f"{_many(len(operators), 'operator')}, {_many(tasks, 'task')}, {_many(len(edges), 'edge')}"
+        text = f"{count(len(operators), 'operator')}, {count(tasks, 'task')}, {count(len(edges), 'edge')}"
         say(f"wrote {to_file}: {text}", quiet=given["quiet"])
         warn((*imported.assumptions, *imported.notes), quiet=given["quiet"])
         return
@@ -115,8 +109,3 @@ def _tables(imported: Imported) -> list[Table]:
 def _mean(value: Any) -> float | None:
     """Return the mean over tasks of a number, or of a list of them."""
     return sum(value) / len(value) if isinstance(value, list) else value
-
-
-def _many(count: int, noun: str) -> str:
-    """Return a count with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -17,10 +17,7 @@ from ftplan.planners.plan_inputs import ROLES, a_plan, load_inputs, load_state, 
 def problem_given(given: Mapping[str, Any]) -> Problem:
     """Load the inputs that a command was given.
 
-    Raises
-    ------
-    FtplanError
-        If one cannot be read.
+    Raises FtplanError if one cannot be read.
     """
     return load(**{role: given.get(role) for role in ROLES}, **_limits(given), spread=given["spread"])
 
@@ -30,10 +27,7 @@ def problem_of_plan(path: str, given: Mapping[str, Any]) -> tuple[Plan, Problem]
 
     A flag or environment variable wins over the path that the plan names, and that over ``ftplan.toml``.
 
-    Raises
-    ------
-    FtplanError
-        If the plan or an input cannot be read, or an input that is needed is named nowhere.
+    Raises FtplanError if the plan or an input cannot be read, or an input that is needed is named nowhere.
     """
     plan, asked = seen_from_here(a_plan(path), path), asked_roles()
     return plan, load_inputs(
@@ -51,10 +45,7 @@ def simulation_inputs(plan: str | None, given: Mapping[str, Any]) -> tuple[str |
 
     A plan from standard input cannot be read again, so that it is loaded; of another the simulation gets the path.
 
-    Raises
-    ------
-    FtplanError
-        As :func:`problem_given` and :func:`problem_of_plan`.
+    Raises FtplanError as :func:`problem_given` and :func:`problem_of_plan`.
     """
     if plan is None:
         return None, problem_given(given)
@@ -70,10 +61,7 @@ def inputs_asked(given: Mapping[str, Any]) -> dict[str, Any]:
 def state_of_plan(plan: Plan, given: Mapping[str, Any]) -> Problem | None:
     """Load topology and statistics where they are given or where the plan's own are still there; None without them.
 
-    Raises
-    ------
-    FtplanError
-        If a file that was asked for cannot be read.
+    Raises FtplanError if a file that was asked for cannot be read.
     """
     return load_state(plan, asked=asked_roles() & {"topology", "stats"}, given=given)
 

@@ -175,14 +175,15 @@ coverage = click.option(
 
 inputs = together(topology, cluster, stats, spread, stats_age, coverage)
 
+form = click.option(
+    "--format",
+    type=click.Choice(["json", "table", "markdown"]),
+    help="How standard output looks.  [default: table on a terminal, else json]",
+)
 output = together(
     click.option("-o", "--output", default="-", metavar="FILE", help="Write JSON here; - is standard output."),
     click.option("--force", is_flag=True, help="Overwrite an existing output."),
-    click.option(
-        "--format",
-        type=click.Choice(["json", "table", "markdown"]),
-        help="How standard output looks.  [default: table on a terminal, else json]",
-    ),
+    form,
 )
 
 

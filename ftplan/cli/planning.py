@@ -12,7 +12,7 @@ import click
 
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import Report, progress
-from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.cli.render import check_outputs, emit_answer, say, warn
 from ftplan.planners.kind import PlanKind, Printed, kind_of
 
 if TYPE_CHECKING:
@@ -63,21 +63,12 @@ def _printing(printed: Printed) -> Callable[..., Any]:
 def _planned(kind: PlanKind, given: dict[str, Any]) -> Plan:
     """Check the output, load the inputs and plan.
 
-    Raises
-    ------
-    FtplanError
-        If anything that was given is wrong.
+    Raises FtplanError if anything that was given is wrong.
     """
     import ftplan
     from ftplan.cli.inputs import problem_given
 
-    check_output(given["output"], given["force"])
-    if given["trace"] is not None:
-        check_output(given["trace"], given["force"])
-    if given["plot"] is not None:
-        from ftplan.reports.plot_file import check_plot
-
-        check_plot(given["plot"], given["force"])
+    check_outputs(given)
     for role in kind.needs:
         if given[role] is None:
             raise click.UsageError(f"--{role} is missing: give it, or name it under [inputs] in ftplan.toml")

@@ -70,18 +70,20 @@ def warn(warnings: Iterable[Any], *, quiet: bool = False) -> None:
         say(f"warning: {warning.message} [{warning.code}]", quiet=quiet)
 
 
-def check_output(output: str, force: bool) -> None:
-    """Refuse an output that exists, before any work.
+def check_outputs(given: Mapping[str, Any]) -> None:
+    """Refuse outputs that exist, and pictures that cannot be drawn, before any work.
 
-    Raises
-    ------
-    FtplanError
-        If the file exists and ``--force`` was not given.
+    Raises FtplanError if one of the files exists and ``--force`` was not given, or ``--plot`` names no picture.
     """
-    if output != "-":
-        from ftplan.io.output import refuse_existing
+    from ftplan.io.output import refuse_existing
 
-        refuse_existing(output, force)
+    for name in ("output", "predictions", "trace"):
+        if given.get(name) not in (None, "-"):
+            refuse_existing(given[name], given["force"])
+    if given.get("plot") is not None:
+        from ftplan.reports.plot_file import check_plot
+
+        check_plot(given["plot"], given["force"])
 
 
 def emit(
@@ -92,10 +94,7 @@ def emit(
     On standard output: in the form asked for, else a table on a terminal and JSON in a pipe. With a file: the file
     is JSON (or ``answer.data``), standard output stays empty, and the tables go to standard error.
 
-    Raises
-    ------
-    OutputError
-        If the file cannot be written; nothing is left half-written.
+    Raises OutputError if the file cannot be written; nothing is left half-written.
     """
     if output != "-":
         from ftplan.io.output import write_bytes

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import check_output, say
+from ftplan.cli.render import check_outputs, say
 
 #: Bytes of a page that a phone still likes.
 LARGE = 2_000_000
@@ -49,7 +49,7 @@ def command(documents: tuple[str, ...], **given: Any) -> None:
 
     if given["output"] == "-" and sys.stdout.isatty():
         raise click.UsageError("a page is not for a terminal: give -o FILE, such as -o plan.html")
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     html = ftplan.report(
         list(documents),
         title=given["title"],

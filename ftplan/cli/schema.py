@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import check_output, emit
+from ftplan.cli.render import check_outputs, emit
 from ftplan.io import schemas
 from ftplan.reports.answer import Answer
 
@@ -21,7 +21,7 @@ def command(kind: str, **given: Any) -> None:
     """Print the JSON Schema of a kind of file, for editors and other tools."""
     from ftplan.model.plan import canonical_json
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     emit(
         Answer(canonical_json(schemas.schema(kind))),
         output=given["output"],

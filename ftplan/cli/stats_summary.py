@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import check_output, emit_answer, warn
+from ftplan.cli.render import check_outputs, emit_answer, warn
 from ftplan.reports.answer import Answer, Table
 
 
@@ -35,7 +35,7 @@ def command(stats: str, topology: str | None, measure: str, top: int, **given: A
     from ftplan.api.statistics import summarise_stats, sweep_stats
     from ftplan.model.plan import canonical_json
 
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     summary = summarise_stats(stats, topology=topology, load=measure, top=top)
     warn(summary.warnings, quiet=given["quiet"])
     tables = [Table(("statistics", ""), list(summary.overall.items()))]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ftplan.cli import options
-from ftplan.cli.render import check_output, emit_answer, say, warn
+from ftplan.cli.render import check_outputs, emit_answer, say, warn
 from ftplan.errors import FtplanError
+from ftplan.io.validation import and_more
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def command(plan: tuple[str, ...], **given: Any) -> int:
 
     Inputs that are not given are read from the paths that the plan names. Exit 1 when anything is violated.
     """
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     if given["skip_others"]:
         from ftplan.io.configuration import stated_format
 
@@ -111,7 +112,7 @@ def _say_first(plan: str, verification: Verification) -> None:
     """Say on standard error what is violated first."""
     rows = _rows(verification)
     if rows:
-        say(f"{plan}: {rows[0][0]}: {rows[0][2]}" + (f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""))
+        say(f"{plan}: {rows[0][0]}: {rows[0][2]}{and_more(len(rows))}")
 
 
 def _rows(verification: Verification) -> list[tuple[str, str | None, str]]:

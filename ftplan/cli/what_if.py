@@ -9,7 +9,7 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.progress import progress
-from ftplan.cli.render import check_output, emit, emit_answer, say, warn
+from ftplan.cli.render import check_outputs, emit, emit_answer, say, warn
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
@@ -71,11 +71,7 @@ answering = options.together(
     help="Write rows here, by its ending .json, .csv or .parquet; - is standard output.",
 )
 @click.option("--force", is_flag=True, help="Overwrite existing outputs.")
-@click.option(
-    "--format",
-    type=click.Choice(["json", "table", "markdown"]),
-    help="How standard output looks.  [default: table on a terminal, else json]",
-)
+@options.form
 @options.verbosity
 def command(file: str, **given: Any) -> int:
     """Ask one question under many changed inputs: one row a case, beside the case that changes nothing.
@@ -92,7 +88,7 @@ def command(file: str, **given: Any) -> int:
     from ftplan.what_if.summary import summary_request
 
     form = form_of(given["output"])
-    check_output(given["output"], given["force"])
+    check_outputs(given)
     execution = Execution(given["jobs"], given["engine"], given["master"], given["time_limit"])
     sweep = load_cases(file, spread=given["spread"], **inputs_asked(given))
     asked = summary_request(sweep, given["pareto"], given["fail_under"])

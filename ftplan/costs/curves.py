@@ -37,25 +37,14 @@ Mask = NDArray[np.bool_]
 
 
 class FoundRecovery(NamedTuple):
-    """A failure and the recovery from it.
+    """A failure and the recovery from it."""
 
-    Attributes
-    ----------
-    begin_s, end_s
-        First sign of the failure; when the job had caught up, None where the curve ends before.
-    rate
-        Median throughput before the failure, None without throughput.
-    failures
-        1, or more where the job failed again before it had caught up.
-    capacity
-        Records per second while it caught up, None where that was too short to tell.
-    """
-
+    #: ``begin_s``, ``end_s``: first sign of the failure; when the job had caught up, None where the curve ends before
     begin_s: float
     end_s: float | None
-    rate: float | None
-    failures: int
-    capacity: float | None
+    rate: float | None  # median throughput before the failure, None without throughput
+    failures: int  # 1, or more where the job failed again before it had caught up
+    capacity: float | None  # records per second while it caught up, None where that was too short to tell
 
 
 class _Signal(NamedTuple):

@@ -1,4 +1,4 @@
-"""What an exporter returns, and what several of them write.
+"""What an exporter returns, what several of them write, and the main table of any plan as CSV.
 
 An exporter is a function ``write(plan, problem, **options) -> Export``; of *problem* topology and cluster count, and
 either may be missing. It takes the options that its row in :mod:`ftplan.engines.registry` names.
@@ -6,6 +6,9 @@ either may be missing. It takes the options that its row in :mod:`ftplan.engines
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,9 +18,86 @@ from typing import Any
 from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.cluster import Node
-from ftplan.model.kinds import noun
-from ftplan.model.plan import Plan, Warn
+from ftplan.model.kinds import DRAIN_SCHEDULE, RECOVERY_SCHEDULE, noun, row, with_article
+from ftplan.model.plan import Plan, Warn, canonical
 from ftplan.model.problem import Problem
+
+#: By kind, the list in each row of the main table whose entries become rows, and what a plain entry is called.
+_ROWS_OF = {RECOVERY_SCHEDULE.name: ("recover", None), DRAIN_SCHEDULE.name: ("nodes", "node")}
+#: Columns that come first, in this order.
+_FIRST = (
+    "phase", "round", "step", "at_s", "trigger", "operator", "key_group", "index", "primary", "node", "checkpoints",
+    "from", "to",
+)  # fmt: skip
+#: What an entry is named by, and what is told of it elsewhere in the plan too.
+_QUERY = {"operator", "index", "priority", "at_s"}
+
+
+def csv_text(plan: Plan) -> str:
+    """Return the main table, one record a line.
+
+    A recovery schedule has a line for each task that starts, a drain schedule one for each node that restarts; what
+    their steps and rounds have else is repeated, and a step without tasks has one line without a task. Further lists
+    are joined by semicolons: tasks and queries as OPERATOR/INDEX (the plan has their times and priorities), ranges as
+    FIRST-LAST, what has more parts as JSON. Null is an empty field.
+
+    Raises FtplanError if the plan's body does not hold its main table.
+    """
+    name = row(plan.kind).table
+    body = canonical(plan.plan)
+    table = body.get(name)
+    if not isinstance(table, list) or not all(isinstance(item, dict) for item in table):
+        raise FtplanError(f"the plan's {name} is no list of records, which {with_article(plan.kind)} has there")
+    lines = [_flat(line) for record in table for line in _lines(record, *_ROWS_OF.get(plan.kind, (None, None)))]
+    columns = sorted(dict.fromkeys(column for line in lines for column in line), key=_order)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return out.getvalue()
+
+
+def _order(column: str) -> tuple[int, str]:
+    """Return a sort key: first what a line is about, then the other columns by name."""
+    return (_FIRST.index(column) if column in _FIRST else len(_FIRST), column)
+
+
+def _lines(record: Mapping[str, Any], split: str | None, called: str | None) -> list[dict[str, Any]]:
+    """Return a record once for each entry of its list *split*, once without one where that is empty."""
+    if split is None or not isinstance(record.get(split), list):
+        return [dict(record)]
+    rest = {name: value for name, value in record.items() if name != split}
+    entries = [item if isinstance(item, dict) else {called or split: item} for item in record[split]]
+    return [
+        rest | {name if name not in rest else f"{split}.{name}": v for name, v in e.items()} for e in entries or [{}]
+    ]
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = ";".join(map(_entry, value)) if isinstance(value, list) else _scalar(value)
+    return flat
+
+
+def _entry(value: Any) -> str:
+    if isinstance(value, Mapping):
+        named = {"operator", "index"} <= value.keys() <= _QUERY
+        return f"{value['operator']}/{value['index']}" if named else json.dumps(value, sort_keys=True)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        whole = len(value) == 2 and all(isinstance(item, int) for item in value)
+        return f"{value[0]}-{value[1]}" if whole else json.dumps(value)
+    return str(_scalar(value))
+
+
+def _scalar(value: Any) -> Any:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value
+
 
 #: Text that every reader of YAML takes for text as it stands, also those of YAML 1.1 and those that read 1e3 as number.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
@@ -47,9 +127,7 @@ class Export:
 
 
 def csv_table(plan: Plan, problem: Problem) -> Export:
-    """Write the main table of a plan of any kind; see :func:`ftplan.io.plan_csv.csv_text`."""
-    from ftplan.io.plan_csv import csv_text
-
+    """Write the main table of a plan of any kind; see :func:`ftplan.engines.exporting.csv_text`."""
     return Export("csv", plan.kind, csv_text(plan), (targets()["csv"].limits(),))
 
 
@@ -103,10 +181,7 @@ def node_of(problem: Problem, node_id: str) -> Node | None:
 def operator_name(problem: Problem, operator_id: str) -> str:
     """Return an operator as the engine calls it: its name in the topology, else its id.
 
-    Raises
-    ------
-    FtplanError
-        If the topology has no such operator.
+    Raises FtplanError if the topology has no such operator.
     """
     if problem.topology is None:
         return operator_id
@@ -124,10 +199,7 @@ def host_of(problem: Problem, node_id: str, hosts: Mapping[str, str], label: str
 def refuse_unknown(option: str, mapped: Mapping[str, Any], known: Iterable[str], what: str) -> None:
     """Refuse a map with an entry for what the plan does not have.
 
-    Raises
-    ------
-    FtplanError
-        With the nearest name that it has.
+    Raises FtplanError with the nearest name that it has.
     """
     names = sorted(set(known))
     for name in mapped:

@@ -9,7 +9,7 @@ Windows, rejects, spreading, tables and the manifest are then as for any log.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,9 +25,9 @@ from ftplan.spark_stats.session import Session
 #: Columns that an engine's rows may have: type in the frame, kind of field, and the field of LogMapping.
 #:
 #: ``time_us`` is microseconds since the epoch, ``operator`` the operator's id. ``cpu`` and ``busy`` are milliseconds
-#: and, like ``records``, ``records_out`` and ``bytes``, increases since the row before of the same task (see
-#: :func:`increase`), never running totals. ``memory``, ``queue`` and ``state`` are what stands at that time; the
-#: largest in a window counts. ``node`` is a host.
+#: and, like ``records``, ``records_out`` and ``bytes``, increases since the row before of the same task, never
+#: running totals. ``memory``, ``queue`` and ``state`` are what stands at that time; the largest in a window counts.
+#: ``node`` is a host.
 #:
 #: A row with ``task`` and ``key_group`` counts for both; one with ``key_group`` alone for the key group only (state by
 #: key group, say). A row with ``task`` alone of an operator that has key groups is spread over those of the task, and
@@ -62,6 +62,8 @@ def engine_log(
 ) -> tuple[Log, LogMapping]:
     """Return the log behind a frame of :data:`COLUMNS`, and the mapping that says so.
 
+    Raises FtplanError if ``--key-groups`` says otherwise.
+
     Parameters
     ----------
     frame
@@ -73,11 +75,6 @@ def engine_log(
         unless ``--key-groups`` or a topology says so.
     warnings
         What deserves a second look; the manifest has them, and the command says them.
-
-    Raises
-    ------
-    FtplanError
-        If ``--key-groups`` says otherwise.
     """
     names = [c for c in COLUMNS if c in frame.columns]
     typed = [F.col(c).cast(COLUMNS[c][0]).alias(f"f{i}") for i, c in enumerate(names)]
@@ -125,24 +122,3 @@ def _agreed(mapping: LogMapping, key_groups: Mapping[str, int]) -> tuple[tuple[s
                 f"--key-groups {said}: operator {operator!r} has {count} in the log; leave the option out"
             )
     return tuple(sorted({**given, **key_groups}.items()))
-
-
-def increase(value: Any, task: Iterable[str], time: str = "time_us") -> Any:
-    """Return by how much a running total grew since the row before of the same task, 0 in its first row.
-
-    A total that shrinks began again at 0 (a restart of the task); null stays null and is passed over.
-
-    Parameters
-    ----------
-    value
-        The column of totals.
-    task
-        Names of the columns that tell the tasks apart.
-    time
-        The column to order by.
-    """
-    from pyspark.sql import Window
-
-    rows = Window.partitionBy(*task).orderBy(time).rowsBetween(Window.unboundedPreceding, -1)
-    before = F.last(value, ignorenulls=True).over(rows)
-    return F.when(before.isNull(), value * 0).when(value >= before, value - before).otherwise(value)

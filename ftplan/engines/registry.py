@@ -85,10 +85,7 @@ class Target:
     def check(self, kind: str, given: Iterable[str]) -> None:
         """Refuse a kind of plan that the target does not take, or an option that is for another target.
 
-        Raises
-        ------
-        FtplanError
-            With the targets that do take it.
+        Raises FtplanError with the targets that do take it.
         """
         if kind not in self.kinds:
             able = ", ".join(name for name, target in targets().items() if kind in target.kinds)

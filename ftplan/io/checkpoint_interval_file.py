@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ftplan.io.documents import Source, read_document, refuse_not_finite
+from ftplan.io.documents import Source
 from ftplan.io.fields import FileModel, NonNegative, Positive, Version
 from ftplan.io.plan_file import InputFileModel, WarnModel
-from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.plan import InputFile
+from ftplan.io.validation import Loaded, load_document
 
 FORMAT = "ftplan/checkpoint-interval"
 
@@ -72,16 +71,5 @@ class CheckpointIntervalModel(FileModel):
 
 
 def load_checkpoint_interval(source: Source) -> Loaded[Mapping[str, Any]]:
-    """Read and check an answer of checkpoint-interval from a path, standard input (``-``) or a mapping, as a document.
-
-    Raises
-    ------
-    FtplanError
-        If it cannot be read or is not one.
-    """
-    document = read_document(source, "checkpoint interval")
-    value = check_envelope(document, FORMAT)
-    refuse_not_finite(value, document.name)
-    validate(CheckpointIntervalModel, value, document.name)
-    warnings, ignored = ignored_keys(CheckpointIntervalModel, value, document.name)
-    return Loaded(value, InputFile("checkpoint-interval", document.path, document.sha256), warnings, ignored)
+    """Read and check an answer of checkpoint-interval; the value is the document."""
+    return load_document(source, "checkpoint interval", FORMAT, CheckpointIntervalModel)

@@ -89,6 +89,8 @@ def find_configuration(
 ) -> Configuration | None:
     """Read the nearest ``ftplan.toml`` in *folder* or its parents, None where there is none.
 
+    Raises FtplanError if the file is no TOML (with the line), or has an unknown table or option (with a suggestion).
+
     Parameters
     ----------
     options
@@ -97,11 +99,6 @@ def find_configuration(
         be spelled ``key`` too, and a single value becomes a list then.
     commands
         All commands; a table of one that is not in *options* is accepted unread.
-
-    Raises
-    ------
-    FtplanError
-        If the file is no TOML (with the line), or has an unknown table or option (with a suggestion).
     """
     start = Path(folder).absolute()
     for candidate in (start, *start.parents):

@@ -7,13 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from ftplan.io.documents import Source, read_document, refuse_not_finite
+from ftplan.io.documents import Source
 from ftplan.io.failure_file import SELECTOR_PATTERN, selector_of
 from ftplan.io.fields import FileModel, Finite, Id, Probability, Sense, Version
 from ftplan.io.plan_file import InputFileModel, Kind, WarnModel
-from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
+from ftplan.io.validation import Loaded, load_document
 from ftplan.model.names import Selector
-from ftplan.model.plan import InputFile
 
 FORMAT = "ftplan/evaluation"
 
@@ -80,9 +79,4 @@ class EvaluationModel(FileModel):
 
 def load_evaluation(source: Source) -> Loaded[Mapping[str, Any]]:
     """Read and check an evaluation from a path, standard input (``-``) or a mapping; the value is the document."""
-    document = read_document(source, "evaluation")
-    value = check_envelope(document, FORMAT)
-    refuse_not_finite(value, document.name)
-    validate(EvaluationModel, value, document.name)
-    warnings, ignored = ignored_keys(EvaluationModel, value, document.name)
-    return Loaded(value, InputFile("evaluation", document.path, document.sha256), warnings, ignored)
+    return load_document(source, "evaluation", FORMAT, EvaluationModel)

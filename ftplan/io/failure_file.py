@@ -44,15 +44,13 @@ class FailureLog:
 def read_failure_log(path: str | os.PathLike[str], *, time: str, node: str, zone: str | None = None) -> FailureLog:
     """Read a failure log, Parquet where its name ends so, else CSV (also compressed, as its name says).
 
+    Raises FtplanError if the file cannot be read, a column is missing, a value is empty or no time, or there are no
+    rows.
+
     Parameters
     ----------
     time, node, zone
         What the columns are called. Times are ISO 8601 (UTC where they do not say) or seconds.
-
-    Raises
-    ------
-    FtplanError
-        If the file cannot be read, a column is missing, a value is empty or no time, or there are no rows.
     """
     import pandas as pd
 

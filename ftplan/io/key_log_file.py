@@ -41,10 +41,8 @@ def load_key_log(source: Any) -> KeyLog:
     Columns are ``operator``, ``key`` and ``records``, others are ignored. Keys are text in CSV, and text or whole
     numbers elsewhere: the type matters to their hashes. The same key may come several times.
 
-    Raises
-    ------
-    FtplanError
-        If the file cannot be read, a column is missing or of another type, or records are missing or negative.
+    Raises FtplanError if the file cannot be read, a column is missing or of another type, or records are missing or
+    negative.
     """
     path = isinstance(source, (str, Path))
     name, data = (display_name(source), read_bytes(source, "key log")) if path else ("key log", b"")

@@ -106,10 +106,7 @@ def problem_of(
 ) -> Problem:
     """Return the problem of inputs that were read and held against each other, with the cluster's placement completed.
 
-    Raises
-    ------
-    FtplanError
-        If the statistics' placement does not fit, or no node takes what shall be spread.
+    Raises FtplanError if the statistics' placement does not fit, or no node takes what shall be spread.
     """
     read = [item for item in (topology, cluster, stats, failure) if item is not None]
     warnings = [warning for item in read for warning in item.warnings]

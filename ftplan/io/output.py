@@ -34,11 +34,8 @@ _RENAME_EXCHANGE = 2
 def refuse_existing(path: str | os.PathLike[str], force: bool = False) -> None:
     """Check before any work that *path* may be written.
 
-    Raises
-    ------
-    FtplanError
-        If it exists and *force* is false; if its folder is missing or may not be written to; if *force* is true and
-        it is a folder other than a statistics folder.
+    Raises FtplanError if it exists and *force* is false; if its folder is missing or may not be written to; if *force*
+    is true and it is a folder other than a statistics folder.
     """
     target = Path(path)
     name = display_name(path)
@@ -70,12 +67,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes, force: bool = False) 
     A reader sees the old file or the new one, never half of it, even when the process is killed. Without *force* an
     existing file is not replaced, also when it appeared meanwhile. Devices and pipes are written to directly.
 
-    Raises
-    ------
-    FtplanError
-        As :func:`refuse_existing`.
-    OutputError
-        If the disk fails (full, or an error of the device).
+    Raises FtplanError as :func:`refuse_existing`; OutputError if the disk fails (full, or an error of the device).
     """
     target = Path(path)
     refuse_existing(target, force)
@@ -113,12 +105,7 @@ def new_folder(path: str | os.PathLike[str], force: bool = False) -> Iterator[Pa
     statistics folder that stands there is replaced, in one step where the system can exchange two names; any other
     folder with something in it is never touched.
 
-    Raises
-    ------
-    FtplanError
-        As :func:`refuse_existing`.
-    OutputError
-        If the disk fails while the folder is made or moved.
+    Raises FtplanError as :func:`refuse_existing`; OutputError if the disk fails while the folder is made or moved.
     """
     refuse_existing(path, force)
     name = display_name(path)

@@ -125,7 +125,7 @@ class RecoveryCostsModel(FileModel):
     predictions: list[PredictionModel] | None = Field(None, description="What was asked beside")
 
 
-def load_recovery_costs(source: Source, role: str = "costs") -> Loaded[RecoveryCosts]:
+def load_recovery_costs(source: Source) -> Loaded[RecoveryCosts]:
     """Read and check recovery costs from a path, standard input (``-``) or a mapping."""
     document = read_document(source, "recovery costs")
     value = check_envelope(document, FORMAT)
@@ -145,7 +145,7 @@ def load_recovery_costs(source: Source, role: str = "costs") -> Loaded[RecoveryC
         state_bytes=sizes,
         **{name: Estimate(item.value, item.low, item.high) for name, item in estimates.items()},
     )
-    return Loaded(costs, InputFile(role, document.path, document.sha256), warnings, ignored)
+    return Loaded(costs, InputFile("costs", document.path, document.sha256), warnings, ignored)
 
 
 def _check_limits(place: str, item: EstimateModel, complaints: Complaints) -> None:

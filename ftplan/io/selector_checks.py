@@ -18,11 +18,8 @@ def check_selector(
 ) -> None:
     """Check a selector against what is known; *arriving* are nodes that arrive later.
 
-    Raises
-    ------
-    FtplanError
-        If it names an unknown node, zone or operator (with a suggestion), a task or key group that is out of range,
-        a key group of an operator without any, or the query of a task that is no output.
+    Raises FtplanError if it names an unknown node, zone or operator (with a suggestion), a task or key group that is
+    out of range, a key group of an operator without any, or the query of a task that is no output.
     """
     if selector.kind in ("node", "zone"):
         if cluster is not None and not any(node.named_by(selector) for node in (*cluster.nodes, *arriving)):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from ftplan.io.validation import Complaints, unknown
+from ftplan.io.validation import Complaints, and_more, unknown
 from ftplan.model.plan import Warn
 from ftplan.model.ranges import DERIVED
 from ftplan.model.rates import disagreement, sent_by
@@ -169,18 +169,14 @@ def rate_warnings(topology: Topology, model: TopologyModel, name: str) -> Iterat
                 f"{source.rate_out[task]:g}; inputs weigh by substreams, outputs by rate_out"
             )
     if disagreeing:
-        yield Warn("RATES_DISAGREE", f"{disagreeing[0]}{_and_more(disagreeing)}")
+        yield Warn("RATES_DISAGREE", f"{disagreeing[0]}{and_more(len(disagreeing))}")
     if doubled:
         first = topology.edges[doubled[0]]
         yield Warn(
             "DUPLICATE_EDGE",
             f"{name}: edges[{doubled[0]}]: a second edge from {topology.operators[first.source].id!r} to "
-            f"{topology.operators[first.target].id!r}; each carries the whole output{_and_more(doubled)}",
+            f"{topology.operators[first.target].id!r}; each carries the whole output{and_more(len(doubled))}",
         )
-
-
-def _and_more(found: Sequence[object]) -> str:
-    return f" (and {len(found) - 1} more)" if len(found) > 1 else ""
 
 
 def _disagreement(edge: Edge, rate_out: FloatArray) -> tuple[int, float] | None:

@@ -19,10 +19,7 @@ MOST_BYTES = 100_000_000
 def write_trace(path: str | os.PathLike[str], lines: Iterable[TraceLine], force: bool = False) -> None:
     """Write a trace, as :func:`ftplan.io.output.write_bytes` does.
 
-    Raises
-    ------
-    FtplanError, OutputError
-        As there.
+    Raises FtplanError, OutputError as there.
     """
     write_text(path, "".join(json.dumps(canonical(line.to_dict())) + "\n" for line in lines), force)
 
@@ -30,10 +27,7 @@ def write_trace(path: str | os.PathLike[str], lines: Iterable[TraceLine], force:
 def read_trace(path: str | os.PathLike[str]) -> tuple[TraceLine, ...]:
     """Return the lines of a trace file.
 
-    Raises
-    ------
-    FtplanError
-        If it cannot be read, is larger than :data:`MOST_BYTES`, or a line is none of a trace.
+    Raises FtplanError if it cannot be read, is larger than :data:`MOST_BYTES`, or a line is none of a trace.
     """
     name = display_name(path)
     try:

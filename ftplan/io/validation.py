@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ftplan.errors import FtplanError, shortened, suggestion
-from ftplan.io.documents import Document
+from ftplan.io.documents import Document, Source, read_document, refuse_not_finite
 from ftplan.io.sentences import described, explained
 from ftplan.model.plan import InputFile, Warn
 
@@ -54,6 +54,11 @@ class Loaded(Generic[Value]):
     ignored: tuple[Warn, ...] = ()
 
 
+def and_more(count: int) -> str:
+    """Return how many there are besides the one that a message names, nothing where there is only that."""
+    return f" (and {count - 1} more)" if count > 1 else ""
+
+
 class Complaints:
     """Mistakes of one file: the first is told, the others are counted."""
 
@@ -72,8 +77,7 @@ class Complaints:
         """Raise :class:`FtplanError` if there was a mistake."""
         if self._first is not None:
             place, text = self._first
-            more = f" (and {self._count - 1} more)" if self._count > 1 else ""
-            raise FtplanError(f"{self.name}: {place}: {text()}{more}")
+            raise FtplanError(f"{self.name}: {place}: {text()}{and_more(self._count)}")
 
 
 def unknown(what: str, name: str, known: typing.Iterable[str]) -> Callable[[], str]:
@@ -144,6 +148,20 @@ def validate(model: type[Model], value: Any, name: str, below: str = "") -> Mode
         raise AssertionError("a validation error without errors") from error
     except (RecursionError, OverflowError):
         raise FtplanError(f"{name}: a value is too large or nested too deeply") from None
+
+
+def load_document(source: Source, what: str, expected: str, model: type[BaseModel]) -> Loaded[Mapping[str, Any]]:
+    """Read and check a document that stays one, from a path, standard input (``-``) or a mapping.
+
+    Raises FtplanError if it cannot be read, or is not what *model* says that documents of format *expected* are.
+    """
+    document = read_document(source, what)
+    value = check_envelope(document, expected)
+    refuse_not_finite(value, document.name)
+    validate(model, value, document.name)
+    warnings, ignored = ignored_keys(model, value, document.name)
+    input_file = InputFile(expected.removeprefix("ftplan/"), document.path, document.sha256)
+    return Loaded(value, input_file, warnings, ignored)
 
 
 def place_of(location: Sequence[str | int]) -> str:
@@ -238,5 +256,4 @@ def _near_key(key: str, known: frozenset[str]) -> str:
 
 def _once(texts: Mapping[str, Sequence[str]]) -> tuple[Warn, ...]:
     """Return one warning for each key: the first text, and how many more there are."""
-    told = (first + (f" (and {len(more)} more)" if more else "") for first, *more in texts.values())
-    return tuple(Warn("UNKNOWN_KEY", shortened(text)) for text in told)
+    return tuple(Warn("UNKNOWN_KEY", shortened(said[0] + and_more(len(said)))) for said in texts.values())

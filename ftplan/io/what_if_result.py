@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from ftplan.io.documents import Source, read_document, refuse_not_finite
+from ftplan.io.documents import Source
 from ftplan.io.fields import FileModel, Finite, Rows, Sense, Version
 from ftplan.io.plan_file import Kind, WarnModel
-from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.plan import InputFile
+from ftplan.io.validation import Loaded, load_document
 
 FORMAT = "ftplan/what-if-result"
 
@@ -98,16 +97,5 @@ class WhatIfResultModel(FileModel):
 
 
 def load_what_if_result(source: Source) -> Loaded[Mapping[str, Any]]:
-    """Read and check the result of a what-if from a path, standard input (``-``) or a mapping, as a document.
-
-    Raises
-    ------
-    FtplanError
-        If it cannot be read or is not one.
-    """
-    document = read_document(source, "what-if result")
-    value = check_envelope(document, FORMAT)
-    refuse_not_finite(value, document.name)
-    validate(WhatIfResultModel, value, document.name)
-    warnings, ignored = ignored_keys(WhatIfResultModel, value, document.name)
-    return Loaded(value, InputFile("what-if-result", document.path, document.sha256), warnings, ignored)
+    """Read and check the result of a what-if from a path, standard input (``-``) or a mapping, as a document."""
+    return load_document(source, "what-if result", FORMAT, WhatIfResultModel)

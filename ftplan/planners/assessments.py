@@ -180,10 +180,7 @@ _FORMS = {"task": "OPERATOR/INDEX", "query": "OPERATOR/INDEX", "key-group": "OPE
 def explained(what: Selector, plan: str, parts: Mapping[str, Callable[[], Explanation]]) -> Explanation:
     """Return the explanation of a selector, by its kind; *plan* is what messages call the plan.
 
-    Raises
-    ------
-    FtplanError
-        If selectors of this kind are not explained.
+    Raises FtplanError if selectors of this kind are not explained.
     """
     if what.kind in parts:
         return parts[what.kind]()

@@ -38,10 +38,7 @@ def replicas(
     and the input has its role. *anywhere*: the nodes of a plan do not matter, and there may be no cluster that knows
     them.
 
-    Raises
-    ------
-    FtplanError
-        If the plan is of another kind, holds no answer, or names a task or node that is not there.
+    Raises FtplanError if the plan is of another kind, holds no answer, or names a task or node that is not there.
     """
     by_task: dict[int, Replica] = {}
     if given is None:
@@ -114,10 +111,7 @@ def checkpoint_copies(
     Its primaries do not count: the cluster says where key groups are now. Operators that the plan does not name keep
     what the cluster says.
 
-    Raises
-    ------
-    FtplanError
-        If the plan is of another kind, holds no answer, or names a key group or node that is not there.
+    Raises FtplanError if the plan is of another kind, holds no answer, or names a key group or node that is not there.
     """
     placed = cluster.placement.checkpoints if cluster is not None and cluster.placement is not None else {}
     if given is None:

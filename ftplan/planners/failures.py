@@ -35,18 +35,15 @@ def what_fails(
 ) -> Failed:
     """Return what the failure file and the selectors of ``--fail`` take down.
 
+    Raises FtplanError if a selector is malformed or names what is not there; if it names nodes and nobody says where
+    tasks run; if nothing fails at all.
+
     Parameters
     ----------
     fail
         Selectors of what fails at the start; they add to the failure file.
     complete
         All nodes fail at the start, and all tasks with them ([SuZhouTR], section 6).
-
-    Raises
-    ------
-    FtplanError
-        If a selector is malformed or names what is not there; if it names nodes and nobody says where tasks run; if
-        nothing fails at all.
     """
     arrivals = failure.arrivals if failure is not None else ()
     listed = list(failure.fail) if failure is not None else []

@@ -161,10 +161,7 @@ class PlanKind:
 def kind_of(name: str, verb: str = "ftplan") -> PlanKind:
     """Import and return a kind of plan, by its name.
 
-    Raises
-    ------
-    FtplanError
-        If *verb* cannot deal with it, because there is none of this name.
+    Raises FtplanError if *verb* cannot deal with it, because there is none of this name.
     """
     if name not in kinds.names():
         raise FtplanError(f"{verb} knows plans of kind {' and '.join(kinds.names())}, not yet {name}")

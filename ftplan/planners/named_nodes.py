@@ -12,9 +12,14 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.names import parse_selector
 from ftplan.model.topology import BoolArray
 
+#: Nodes that a message lists.
+LISTED = 10
+
 
 def named_nodes(texts: Iterable[str], cluster: Cluster, option: str, advice: str = "") -> BoolArray:
     """Return the nodes that ids or selectors name, (N,).
+
+    Raises FtplanError if one is unknown, or names no nodes.
 
     Parameters
     ----------
@@ -22,11 +27,6 @@ def named_nodes(texts: Iterable[str], cluster: Cluster, option: str, advice: str
         What took them, as messages call it.
     advice
         What a message adds where a node is not there.
-
-    Raises
-    ------
-    FtplanError
-        If one is unknown, or names no nodes.
     """
     chosen = np.zeros(len(cluster.nodes), dtype=np.bool_)
     for text in texts:
@@ -50,8 +50,8 @@ def named_nodes(texts: Iterable[str], cluster: Cluster, option: str, advice: str
     return chosen
 
 
-def listed(chosen: BoolArray, cluster: Cluster, most: int = 10) -> str:
+def listed(chosen: BoolArray, cluster: Cluster) -> str:
     """Return the ids of nodes as a message lists them: the first ones, and how many more there are."""
     names = [cluster.nodes[i].id for i in np.flatnonzero(chosen).tolist()]
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return f"{', '.join(names[:LISTED])}{more}"

@@ -25,10 +25,7 @@ ROLES = ("topology", "cluster", "stats", "failure")
 def a_plan(given: Plan | PlanSource) -> Plan:
     """Return a plan that was given as one, as a path or as a document, with options that can be understood.
 
-    Raises
-    ------
-    FtplanError
-        If it is anything else, cannot be read, or records an option that is wrong.
+    Raises FtplanError if it is anything else, cannot be read, or records an option that is wrong.
     """
     if isinstance(given, (str, os.PathLike, Mapping)):
         from ftplan.io.plan_file import load_plan
@@ -59,6 +56,8 @@ def load_inputs(
 
     A failure is only taken where it is given, or where the plan answers it.
 
+    Raises FtplanError if an input cannot be read, or one that is needed is named nowhere.
+
     Parameters
     ----------
     plan
@@ -69,11 +68,6 @@ def load_inputs(
         The same, for what the plan does not name.
     name
         What messages call the plan.
-
-    Raises
-    ------
-    FtplanError
-        If an input cannot be read, or one that is needed is named nowhere.
     """
     plan = a_plan(plan)
     return load(
@@ -101,10 +95,7 @@ def sources_of(
 ) -> dict[str, Any]:
     """Return where each input of a plan is to be read, None for one that it goes without; see :func:`load_inputs`.
 
-    Raises
-    ------
-    FtplanError
-        If a file that the plan names is not there, or an input that is needed is named nowhere.
+    Raises FtplanError if a file that the plan names is not there, or an input that is needed is named nowhere.
     """
     kind = kind_of(plan.kind) if plan.kind in kinds.names() else None
     named = _paths(plan)
@@ -162,15 +153,12 @@ def load_state(
 ) -> Problem | None:
     """Load topology and statistics where they are given or where the plan's own are still there; None without them.
 
+    Raises FtplanError if a file that was asked for cannot be read.
+
     Parameters
     ----------
     given
         Where the two are, for a role of *asked* instead of what the plan names, else where that is not there.
-
-    Raises
-    ------
-    FtplanError
-        If a file that was asked for cannot be read.
     """
     named = _paths(plan)
     sources: dict[str, Any] = {}

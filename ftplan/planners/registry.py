@@ -41,10 +41,7 @@ def rows(kind: str | None = None) -> tuple[Row, ...]:
 def row(kind: str, name: str | None) -> Row:
     """Return the planner called *name* of a kind of plan; None means the default.
 
-    Raises
-    ------
-    FtplanError
-        If the kind has no such planner.
+    Raises FtplanError if the kind has no such planner.
     """
     if kind not in kinds.names():
         renamed = kinds.renamed(kind)

@@ -23,10 +23,7 @@ Limit = tuple[str, float]
 def limits_of(texts: Iterable[str], kind: str) -> tuple[list[Limit], tuple[Warn, ...]]:
     """Return the limits by the names of now, and a warning for each name of before.
 
-    Raises
-    ------
-    FtplanError
-        If one names no metric of the kind, or no number.
+    Raises FtplanError if one names no metric of the kind, or no number.
     """
     limits, warnings = [], []
     known = [metric.name for metric in metrics_of(kind)]
@@ -49,10 +46,7 @@ def _renamed(name: str) -> str | None:
 def limit_of(text: str, known: Sequence[str], what: str) -> Limit:
     """Return one limit on one of the *known* names; *what* they are, in capitals.
 
-    Raises
-    ------
-    FtplanError
-        If it names none of them, or no number.
+    Raises FtplanError if it names none of them, or no number.
     """
     name, equals, number = text.partition("=")
     if not equals or name not in known:
@@ -87,10 +81,7 @@ def scenarios_of(plan: Plan, problem: Problem, asked: Asked, kind: PlanKind) -> 
     Where ``kind.fail_replaces_scenarios`` a plan is scored in all tasks' failure, or in what ``--fail`` names, instead
     of the scenarios that it was made for.
 
-    Raises
-    ------
-    FtplanError
-        If all of them have probability 0.
+    Raises FtplanError if all of them have probability 0.
     """
     if problem.failure is None or not problem.failure.scenarios:
         return ()

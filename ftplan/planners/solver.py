@@ -37,6 +37,8 @@ ProgramSolver = Literal["HIGHS", "GSCIP", "GLOP"]
 
 #: How far programs may miss their rows and whole numbers, and the relative gap at which they are solved.
 FEASIBLE, GAP = 1e-9, 1e-9
+#: How far programs may miss their rows that HiGHS cannot solve so closely; their bounds are moved by as much more.
+WIDER = 1e-7
 #: What is taken off a bound in floating point, relative to the larger of it and of the objective's size.
 DOUBT = 1e-8
 #: How far CP-SAT's bound, told in floating point, may lie beyond the integer that it is.
@@ -274,11 +276,22 @@ def solve_program(
     started = mathopt.ModelSolveParameters()
     if start is not None:
         started.solution_hints.append(mathopt.SolutionHint(variable_values=dict(start)))
-    kind = mathopt.SolverType[by]
-    try:
-        result = interruptible(
+    kind, doubt = mathopt.SolverType[by], DOUBT
+
+    def solved() -> mathopt.SolveResult:
+        return interruptible(
             lambda: mathopt.solve(model, kind, params=given, model_params=started), time_limit_s=budget.left_s
         )
+
+    try:
+        try:
+            result = solved()
+        except (AttributeError, RuntimeError):  # HiGHS cannot keep so narrow a tolerance: MathOpt calls that internal
+            if by != "HIGHS":
+                raise
+            for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
+                given.highs.double_options[name] = WIDER
+            result, doubt = solved(), DOUBT * WIDER / FEASIBLE
     except SolverStuck:
         budget.unfinished()
         return ProgramAnswer("unknown")
@@ -291,13 +304,13 @@ def solve_program(
     bound = None if by == "GLOP" else float(result.termination.objective_bounds.dual_bound)
     if bound is None or not math.isfinite(bound):
         return ProgramAnswer("optimal" if reason == reasons.OPTIMAL else found, None, result)
-    safe = on_safe_side("max" if model.objective.is_maximize else "min", bound, size)
+    safe = on_safe_side("max" if model.objective.is_maximize else "min", bound, size, doubt)
     return ProgramAnswer("optimal" if reason == reasons.OPTIMAL else found, safe, result)
 
 
-def on_safe_side(sense: Literal["min", "max"], bound: float, size: float = 1.0) -> float:
-    """Return a bound in floating point moved outward by :data:`DOUBT` of its size or of the objective's."""
-    margin = DOUBT * max(abs(bound), abs(size))
+def on_safe_side(sense: Literal["min", "max"], bound: float, size: float = 1.0, doubt: float = DOUBT) -> float:
+    """Return a bound in floating point moved outward by a part of its size or of the objective's."""
+    margin = doubt * max(abs(bound), abs(size))
     return bound - margin if sense == "min" else bound + margin
 
 

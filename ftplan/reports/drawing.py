@@ -156,9 +156,9 @@ def sheet(drawn: Figure) -> Drawing:
     return Drawing(wide.width, y + 8.0 if drawn.key else top + wide.height, tuple(placed))
 
 
-def below(drawings: Sequence[Drawing], gap: float = 14.0) -> Drawing:
+def below(drawings: Sequence[Drawing]) -> Drawing:
     """Return drawings one below the other."""
-    top, shapes = 0.0, []
+    top, gap, shapes = 0.0, 14.0, []
     for drawn in drawings:
         shapes += [_lower(shape, top) for shape in drawn.shapes]
         top += drawn.height + gap

@@ -33,6 +33,8 @@ def page(
 
     It loads nothing and runs no script; all that comes from the documents is escaped.
 
+    Raises MissingExtraError if jinja2 is not installed.
+
     Parameters
     ----------
     version
@@ -41,11 +43,6 @@ def page(
         None takes that of the only document, or says how many there are.
     max_tasks
         With more tasks, a topology is folded by operator.
-
-    Raises
-    ------
-    MissingExtraError
-        If jinja2 is not installed.
     """
     environment = templates()
     sections = [_section(document, max_tasks) for document in documents]
@@ -80,10 +77,7 @@ def _glance(sections: Sequence[Section]) -> PageTable:
 def svg(drawn: Figure) -> str:
     """Return a figure as an SVG file.
 
-    Raises
-    ------
-    MissingExtraError
-        If jinja2 is not installed.
+    Raises MissingExtraError if jinja2 is not installed.
     """
     template = templates().get_template("file.svg")
     return template.render(drawing=sheet(drawn), title=drawn.title, description=drawn.description, **_look())
@@ -97,10 +91,7 @@ def _look() -> Mapping[str, Any]:
 def templates() -> Environment:
     """Return the templates, which escape whatever they are given.
 
-    Raises
-    ------
-    MissingExtraError
-        If jinja2 is not installed.
+    Raises MissingExtraError if jinja2 is not installed.
     """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -29,6 +29,7 @@ from ftplan.model.kinds import row
 from ftplan.model.plan import Plan
 from ftplan.model.topology import Topology
 from ftplan.reports.drawing import Figure
+from ftplan.reports.numbers import count
 from ftplan.reports.palette import step_style
 from ftplan.reports.tables import PageTable
 
@@ -74,7 +75,7 @@ def totals(states: States, topology: Topology) -> list[tuple[DrawnState, int]]:
 def key(states: States, topology: Topology) -> tuple[tuple[str, str, str], ...]:
     """Return style, mark and meaning of each state that occurs, with how many tasks are in it."""
     listed = [
-        (state.style, state.mark, f"{state.text} ({number:,} {'task' if number == 1 else 'tasks'})")
+        (state.style, state.mark, f"{state.text} ({count(number, 'task')})")
         for state, number in totals(states, topology)
     ]
     if len(listed) <= LISTED:

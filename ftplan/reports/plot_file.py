@@ -25,10 +25,7 @@ _PACKAGES: dict[Form, str] = {"svg": "jinja2", "png": "matplotlib"}
 def png(drawing: Drawing) -> bytes:
     """Return a drawing as a PNG file, the same bytes for the same drawing.
 
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
+    Raises MissingExtraError if matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure
@@ -99,12 +96,8 @@ def _look(style: Style) -> dict[str, Any]:
 def check_plot(path: str | os.PathLike[str], force: bool = False) -> None:
     """Refuse, before any work, a plot that cannot be drawn or written.
 
-    Raises
-    ------
-    FtplanError
-        If the name ends neither in .svg nor in .png, or the file exists and *force* is false.
-    MissingExtraError
-        If what draws is not installed.
+    Raises FtplanError if the name ends neither in .svg nor in .png, or the file exists and *force* is false;
+    MissingExtraError if what draws is not installed.
     """
     package = _PACKAGES[form_of(path)]
     if importlib.util.find_spec(package) is None:
@@ -115,10 +108,7 @@ def check_plot(path: str | os.PathLike[str], force: bool = False) -> None:
 def plot(plan: Plan, path: str | os.PathLike[str], force: bool = False) -> None:
     """Draw a plan into a file: what a recovery restores over time, what a budget of replicas buys, where copies lie.
 
-    Raises
-    ------
-    FtplanError
-        As :func:`check_plot`, and if there is nothing to draw: no answer, or a kind without figures.
+    Raises FtplanError as :func:`check_plot`, and if there is nothing to draw: no answer, or a kind without figures.
     """
     from ftplan.reports.plan_figures import figures
 
@@ -133,10 +123,7 @@ def plot(plan: Plan, path: str | os.PathLike[str], force: bool = False) -> None:
 def write_figure(drawn: Figure, path: str | os.PathLike[str], force: bool = False) -> None:
     """Write a figure into a file, in the form that its name ends in.
 
-    Raises
-    ------
-    FtplanError
-        As :func:`check_plot`.
+    Raises FtplanError as :func:`check_plot`.
     """
     write_bytes(path, picture(drawn, form_of(path)), force)
 

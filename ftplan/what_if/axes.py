@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from typing import Any, Literal
 
 from ftplan.errors import FtplanError
@@ -63,12 +64,16 @@ class AxisPoint:
 
 @dataclass(frozen=True, slots=True)
 class CaseAxis:
-    """So many points. The first ``swept`` of the columns tell them apart, further ones say more of each."""
+    """So many points. The first ``swept`` of the columns tell them apart, further ones say more of each.
+
+    ``listed`` tells that somebody wrote the points one by one, so that two may be the same by mistake.
+    """
 
     columns: tuple[RowColumn, ...]
     count: int
     point: Callable[[int], AxisPoint]
     swept: int = 1
+    listed: bool = False
 
     def label(self, number: int) -> str:
         """Return how the id of a case names a point: ``added=2``."""
@@ -76,51 +81,22 @@ class CaseAxis:
         return " ".join(f"{column.name}={text_of(values[column.name])}" for column in self.columns[: self.swept])
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    points: tuple[AxisPoint, ...]
-
-    def __call__(self, number: int) -> AxisPoint:
-        return self.points[number]
+def _drawn(draw: Callable[[int], Entries], number: int) -> AxisPoint:
+    entries = draw(number)
+    return AxisPoint({DRAW: number, FAILED: described(entries)}, Delta(failures=entries))
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    draw: Callable[[int], Entries]
-
-    def __call__(self, number: int) -> AxisPoint:
-        entries = self.draw(number)
-        return AxisPoint({DRAW: number, FAILED: described(entries)}, Delta(failures=entries))
+def _seeded(first: int, number: int) -> AxisPoint:
+    return AxisPoint({"seed": first + number}, Delta(options={"seed": first + number}))
 
 
-@dataclass(frozen=True, slots=True)
-class _Seeded:
-    first: int
-
-    def __call__(self, number: int) -> AxisPoint:
-        return AxisPoint({"seed": self.first + number}, Delta(options={"seed": self.first + number}))
+def _renamed(point_of: Callable[[int], AxisPoint], old: str, new: str, number: int) -> AxisPoint:
+    point = point_of(number)
+    return replace(point, values={new if key == old else key: value for key, value in point.values.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class _Renamed:
-    point: Callable[[int], AxisPoint]
-    old: str
-    new: str
-
-    def __call__(self, number: int) -> AxisPoint:
-        point = self.point(number)
-        return replace(point, values={self.new if k == self.old else k: v for k, v in point.values.items()})
-
-
-@dataclass(frozen=True, slots=True)
-class _InStep:
-    axes: tuple[CaseAxis, ...]
-
-    def __call__(self, number: int) -> AxisPoint:
-        point = AxisPoint()
-        for axis in self.axes:
-            point = point.then(axis.point(number))
-        return point
+def _in_step(axes: tuple[CaseAxis, ...], number: int) -> AxisPoint:
+    return reduce(AxisPoint.then, (axis.point(number) for axis in axes), AxisPoint())
 
 
 def listed(name: str, points: Iterable[tuple[Any, Delta]]) -> CaseAxis:
@@ -128,33 +104,31 @@ def listed(name: str, points: Iterable[tuple[Any, Delta]]) -> CaseAxis:
     pairs = list(points)
     column, values = column_of(name, [value for value, _ in pairs])
     made = tuple(AxisPoint({name: value}, delta) for value, (_, delta) in zip(values, pairs, strict=True))
-    return CaseAxis((column,), len(made), _Listed(made))
+    return CaseAxis((column,), len(made), made.__getitem__, listed=True)
 
 
 def drawn(draw: Callable[[int], Entries], count: int) -> CaseAxis:
     """Return an axis of drawn failures."""
-    return CaseAxis((RowColumn(DRAW, "whole"), RowColumn(FAILED, "text")), count, _Drawn(draw))
+    return CaseAxis((RowColumn(DRAW, "whole"), RowColumn(FAILED, "text")), count, partial(_drawn, draw))
 
 
 def seeded(first: int, count: int) -> CaseAxis:
     """Return an axis of consecutive seeds."""
-    return CaseAxis((RowColumn("seed", "whole"),), count, _Seeded(first))
+    return CaseAxis((RowColumn("seed", "whole"),), count, partial(_seeded, first))
 
 
 def in_step(axes: Sequence[CaseAxis], name: str | None, taken: Collection[str]) -> CaseAxis:
     """Return axes that vary together as one, whose first column is called *name*.
 
-    Raises
-    ------
-    FtplanError
-        If they are not of one length, a column is there already, or two points are the same.
+    Raises FtplanError if they are not of one length, a column is there already, or two points are the same.
     """
     if not axes:
         raise FtplanError("varies nothing")
     first, *others = axes
     if name is not None:
         old, *more = first.columns
-        first = replace(first, columns=(replace(old, name=name), *more), point=_Renamed(first.point, old.name, name))
+        point = partial(_renamed, first.point, old.name, name)
+        first = replace(first, columns=(replace(old, name=name), *more), point=point)
     axes = (first, *others)
     names = [column.name for axis in axes for column in axis.columns]
     for column in names:
@@ -167,8 +141,8 @@ def in_step(axes: Sequence[CaseAxis], name: str | None, taken: Collection[str]) 
         raise FtplanError(f"{first.columns[0].name}: lists nothing")
     swept = [column for axis in axes for column in axis.columns[: axis.swept]]
     columns = (*swept, *(column for axis in axes for column in axis.columns[axis.swept :]))
-    made = first if not others else CaseAxis(columns, first.count, _InStep(tuple(axes)), len(swept))
-    if all(isinstance(axis.point, (_Listed, _Renamed)) for axis in axes):
+    made = first if not others else CaseAxis(columns, first.count, partial(_in_step, tuple(axes)), len(swept))
+    if all(axis.listed for axis in axes):
         seen: dict[str, int] = {}
         for i in range(made.count):
             if seen.setdefault(made.label(i), i) != i:

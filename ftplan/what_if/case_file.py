@@ -37,6 +37,8 @@ def load_cases(
 ) -> WhatIfCases:
     """Read a what-if file with all that it names, and prepare it.
 
+    Raises FtplanError if the file or an input is wrong: before any case is answered.
+
     Parameters
     ----------
     source
@@ -48,11 +50,6 @@ def load_cases(
         As ``spread: true`` in the file.
     measures
         What is measured, instead of what the file says.
-
-    Raises
-    ------
-    FtplanError
-        If the file or an input is wrong: before any case is answered.
     """
     loaded = load_what_if(source)
     model, name = loaded.value, loaded.input.path or "what-if"

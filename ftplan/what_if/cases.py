@@ -151,10 +151,7 @@ class WhatIfCases:
     def answer(self, number: int) -> Plan | Evaluation:
         """Return the plan or evaluation of a case, the very one that a single command gives.
 
-        Raises
-        ------
-        FtplanError
-            If what the case changes cannot be, or the command refuses it.
+        Raises FtplanError if what the case changes cannot be, or the command refuses it.
         """
         return self._answered(self._point(number)[1].delta)[0]
 

@@ -61,10 +61,7 @@ def _times(value: Any, factor: float) -> Any:
 def scaled_stats(stats: Loaded[StatsTables], factor: float) -> Loaded[StatsTables]:
     """Return statistics of more or less traffic: records, bytes, cpu and busy time times a factor.
 
-    Raises
-    ------
-    FtplanError
-        If a value is then out of its range.
+    Raises FtplanError if a value is then out of its range.
     """
     import pyarrow.compute as pc
 
@@ -87,10 +84,7 @@ def placement_without(cluster: Mapping[str, Any], nodes: Collection[str], operat
     Tasks, and primaries of key groups, that stood on them go to the nodes left that accept tasks, round robin in file
     order; checkpoint copies and replicas there are gone.
 
-    Raises
-    ------
-    FtplanError
-        If no node is left that accepts tasks.
+    Raises FtplanError if no node is left that accepts tasks.
     """
     placement: Placed = {
         part: {name: list(listed) for name, listed in cluster["placement"][part].items() if name not in operators}

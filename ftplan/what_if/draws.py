@@ -29,10 +29,7 @@ def bursts_of(log: FailureLog, window_s: float, at_least: int) -> tuple[Burst, .
 
     A node that fails again within a burst counts once. Bursts of fewer than *at_least* nodes are left out.
 
-    Raises
-    ------
-    FtplanError
-        If there is no burst.
+    Raises FtplanError if there is no burst.
     """
     zones = sorted(set(log.zone))
     number = {zone: i for i, zone in enumerate(zones)}
@@ -107,10 +104,7 @@ class ProbableDraws:
     def of(cls, cluster: Cluster, *, may_be_none: bool, seed: int) -> ProbableDraws:
         """Return the draws from a cluster.
 
-        Raises
-        ------
-        FtplanError
-            If nothing in it has a probability of more than 0.
+        Raises FtplanError if nothing in it has a probability of more than 0.
         """
         given = [("zone", zone.id, zone.failure_probability) for zone in cluster.zones]
         given += [("node", node.id, node.failure_probability) for node in cluster.nodes]

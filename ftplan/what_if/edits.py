@@ -23,11 +23,8 @@ from ftplan.what_if.named_parts import PARTS, Entry, matching, put, require_sele
 def edited(inputs: Inputs, delta: Delta) -> Inputs:
     """Return the inputs with what a delta changes in files.
 
-    Raises
-    ------
-    FtplanError
-        If it names what is not there, or a field that there is not. Whether new values are right is for the readers
-        to say.
+    Raises FtplanError if it names what is not there, or a field that there is not. Whether new values are right is for
+    the readers to say.
     """
     inputs = inputs.with_files(delta.inputs)
     edit = _Edit(inputs)
@@ -60,10 +57,7 @@ class _Edit:
     def value(self, role: str) -> Entry:
         """Return a document's value, as changed so far.
 
-        Raises
-        ------
-        FtplanError
-            If there is no such input.
+        Raises FtplanError if there is no such input.
         """
         if role not in self.values:
             document: Document | None = getattr(self.inputs, role)

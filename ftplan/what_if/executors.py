@@ -46,17 +46,14 @@ def on_executors(
     The cases go along by value, and to other machines so does ftplan's own code; what ftplan depends on has to be
     installed there.
 
+    Raises FtplanError if the engine does not start.
+
     Parameters
     ----------
     engine, master
         See :func:`ftplan.spark_stats.session.open_session`.
     ends
         A time of ``time.monotonic``, after which no wave begins.
-
-    Raises
-    ------
-    FtplanError
-        If the engine does not start.
     """
     packed = pickle.dumps((cases, with_plans), protocol=pickle.HIGHEST_PROTOCOL)
     with open_session(engine, master) as session, _code_shipped(session):

@@ -54,10 +54,7 @@ class Expansion:
     def delta(self, case: CaseModel) -> Delta:
         """Return what a case changes.
 
-        Raises
-        ------
-        FtplanError
-            If an entry can mean nothing, or a file that it names is wrong.
+        Raises FtplanError if an entry can mean nothing, or a file that it names is wrong.
         """
         given = dict(case.options or {})
         if case.seed is not None:
@@ -79,10 +76,7 @@ class Expansion:
     def axis(self, axis: AxisModel, taken: Collection[str]) -> CaseAxis:
         """Return what varies along an axis; *taken* are names of columns that are there.
 
-        Raises
-        ------
-        FtplanError
-            If an entry can mean nothing, or a file that it names is wrong.
+        Raises FtplanError if an entry can mean nothing, or a file that it names is wrong.
         """
         return in_step([*self._of_files(axis), *self._of_changes(axis), *self._of_run(axis, taken)], axis.name, taken)
 

@@ -77,10 +77,7 @@ class Reader:
     def read(self, role: str, source: Source) -> Input:
         """Read an input, a plan or another document that an option takes, from a path or a mapping.
 
-        Raises
-        ------
-        FtplanError
-            If it cannot be read or is invalid.
+        Raises FtplanError if it cannot be read or is invalid.
         """
         if isinstance(source, Mapping):
             return _read(role, source)
@@ -119,10 +116,7 @@ class Problems:
     def of(self, inputs: Inputs) -> Problem:
         """Return the problem of inputs that were read.
 
-        Raises
-        ------
-        FtplanError
-            If they are invalid, or do not fit each other.
+        Raises FtplanError if they are invalid, or do not fit each other.
         """
 
         def load() -> Problem:

@@ -38,11 +38,8 @@ class Journal:
     def __init__(self, path: Path, fingerprint: str, cases: int, *, restart: bool = False) -> None:
         """Open the journal of a run, or begin one; *restart* forgets what is done.
 
-        Raises
-        ------
-        FtplanError
-            If the journal is of other cases or another version of ftplan, is damaged, or is in use; or its folder
-            cannot be written to.
+        Raises FtplanError if the journal is of other cases or another version of ftplan, is damaged, or is in use; or
+        its folder cannot be written to.
         """
         self.path, self.name = path, display_name(path)
         self.done: dict[int, CaseOutcome] = {}
@@ -115,10 +112,7 @@ class Journal:
     def add(self, outcomes: Iterable[CaseOutcome]) -> None:
         """Write rows that are done; they survive the end of this process.
 
-        Raises
-        ------
-        OutputError
-            If the disk fails.
+        Raises OutputError if the disk fails.
         """
         outcomes = list(outcomes)
         self._write("".join(map(_line, outcomes)).encode())

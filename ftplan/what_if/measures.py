@@ -30,10 +30,7 @@ class Measure:
     def of(self, plan: Plan | None, metrics: Mapping[str, float | None]) -> float | None:
         """Return the value, in the digits that plans promise; None where there is none.
 
-        Raises
-        ------
-        FtplanError
-            If the plan has no such place, or no number there.
+        Raises FtplanError if the plan has no such place, or no number there.
         """
         value: float | int | None
         if self.source == "metric":
@@ -49,15 +46,12 @@ class Measure:
 def measures_of(given: list[Any] | None, kind: str, *, evaluated: bool) -> tuple[Measure, ...]:
     """Return the measures that a file names, else the objective and its bound, or all metrics of the kind.
 
+    Raises FtplanError if one is unknown, or named twice.
+
     Parameters
     ----------
     evaluated
         Whether a given plan is evaluated, so that there are metrics only.
-
-    Raises
-    ------
-    FtplanError
-        If one is unknown, or named twice.
     """
     default = [metric.name for metric in metrics_of(kind)] if evaluated else ["objective", "bound"]
     measures: list[Measure] = []

@@ -45,10 +45,7 @@ _PER_TASK = ("cpu", "rate_out", "input_share", "state_bytes", "priority")
 def require_selector(selector: str, field: str) -> None:
     """Check a selector of ``set`` or ``scale``, and its field, without looking at any input.
 
-    Raises
-    ------
-    FtplanError
-        If there is no such kind of thing, or no such field of it.
+    Raises FtplanError if there is no such kind of thing, or no such field of it.
     """
     kind, colon, name = selector.partition(":")
     if kind not in _KINDS or (kind == "network") == bool(colon) or (colon and not name):

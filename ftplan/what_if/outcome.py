@@ -33,10 +33,7 @@ class PlanFiles:
     def __init__(self, folder: str | os.PathLike[str], cases: WhatIfCases, *, force: bool = False) -> None:
         """Make the folder if there is none.
 
-        Raises
-        ------
-        FtplanError
-            If it cannot be written to, or holds anything and *force* is false.
+        Raises FtplanError if it cannot be written to, or holds anything and *force* is false.
         """
         self.folder, self.cases = Path(folder), cases
         name = display_name(folder)
@@ -60,10 +57,7 @@ class PlanFiles:
     def write(self, outcomes: Iterable[CaseOutcome]) -> None:
         """Write the plans of cases, each whole or not at all.
 
-        Raises
-        ------
-        OutputError
-            If the disk fails.
+        Raises OutputError if the disk fails.
         """
         for outcome in outcomes:
             if outcome.plan is not None:

@@ -30,6 +30,9 @@ def plot_request(
 ) -> PlotRequest:
     """Check a plot before any case is carried out.
 
+    Raises FtplanError if a name is unknown, nothing is swept, or the file cannot be written; MissingExtraError if what
+    draws is not installed.
+
     Parameters
     ----------
     path
@@ -38,13 +41,6 @@ def plot_request(
         None takes the first one.
     over
         One swept field, or two as ``A,B``; None takes the first that have several values, at most two.
-
-    Raises
-    ------
-    FtplanError
-        If a name is unknown, nothing is swept, or the file cannot be written.
-    MissingExtraError
-        If what draws is not installed.
     """
     check_plot(path, force)
     columns = {column.name: column for column in cases.columns}
@@ -73,10 +69,7 @@ def _several(cases: WhatIfCases) -> list[str]:
 def write_plot(result: WhatIfResult, asked: PlotRequest, force: bool = False) -> None:
     """Draw a measure over one or two swept fields into a file.
 
-    Raises
-    ------
-    FtplanError
-        If no case has values for it, or the file cannot be written.
+    Raises FtplanError if no case has values for it, or the file cannot be written.
     """
     names = [field.name for field in asked.fields]
     measure, base = asked.measure, result.cases.case(0).id

@@ -55,10 +55,7 @@ class CaseQuestion:
     def taken(self, given: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
         """Return options of the command by their names, with the plans and other files among them read.
 
-        Raises
-        ------
-        FtplanError
-            If one is unknown or wrong, or a file cannot be read.
+        Raises FtplanError if one is unknown or wrong, or a file cannot be read.
         """
         checks = _checks(self.command, self.kind)
         asked = None if self.evaluates else kind_of(self.kind)
@@ -90,10 +87,7 @@ class CaseQuestion:
     ) -> Plan | Evaluation:
         """Return the answer of the command.
 
-        Raises
-        ------
-        FtplanError
-            As the command does.
+        Raises FtplanError as the command does.
         """
         if plan_given is not None:
             return evaluate(plan_given, problem, fail=fail, **options)
@@ -103,10 +97,7 @@ class CaseQuestion:
 def question_of(run: RunModel, reader: Reader) -> CaseQuestion:
     """Return what a what-if file asks.
 
-    Raises
-    ------
-    FtplanError
-        If there is no such command or algorithm, an option is wrong, or the plan to evaluate is missing.
+    Raises FtplanError if there is no such command or algorithm, an option is wrong, or the plan to evaluate is missing.
     """
     fail = (run.fail,) if isinstance(run.fail, str) else tuple(run.fail)
     if run.command == EVALUATE:

@@ -30,10 +30,7 @@ _DTYPES = {"number": "float64", "whole": "Int64", "flag": "boolean", "text": "ob
 def form_of(output: str | os.PathLike[str]) -> Form:
     """Return how a file is written, by the end of its name; without one, and on standard output, as JSON.
 
-    Raises
-    ------
-    FtplanError
-        If it is another one.
+    Raises FtplanError if it is another one.
     """
     name = os.fspath(output)
     form = FORMS.get(os.path.splitext(name)[1].lower())

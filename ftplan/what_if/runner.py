@@ -80,12 +80,8 @@ def answer_cases(
 ) -> CaseRows:
     """Carry out every case that is not done yet. The rows are the same however that is done and in whatever order.
 
-    Raises
-    ------
-    FtplanError
-        If processes or an engine fail; the journal keeps what is done.
-    KeyboardInterrupt
-        As it comes, likewise.
+    Raises FtplanError if processes or an engine fail; the journal keeps what is done; KeyboardInterrupt as it comes,
+    likewise.
     """
     done = {} if journal is None else dict(journal.done)
     if plans is not None:

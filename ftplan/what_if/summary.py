@@ -35,17 +35,14 @@ class SummaryRequest:
 def summary_request(cases: WhatIfCases, pareto: str | None, fail_under: Iterable[str]) -> SummaryRequest:
     """Check what is asked before any case is carried out.
 
+    Raises FtplanError if one names no measure, a measure of which neither more nor less is better, or no number.
+
     Parameters
     ----------
     pareto
         ``A,B``: two measures.
     fail_under
         ``MEASURE=VALUE``, each.
-
-    Raises
-    ------
-    FtplanError
-        If one names no measure, a measure of which neither more nor less is better, or no number.
     """
     columns = {column.name: column for column in cases.columns}
     measures = [*cases.measures, *(name for name in ("gap",) if name in columns and name not in cases.measures)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,5 +39,10 @@ def check(document: Any) -> int:
         return 0
     kind = document["format"].removeprefix("ftplan/")
     assert kind in KINDS, f"no schema for {document['format']}"
-    jsonschema.Draft202012Validator(schema(kind)).validate(document)
+    _validator(kind).validate(document)
     return 1
+
+
+@cache
+def _validator(kind: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema(kind))

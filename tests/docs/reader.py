@@ -23,7 +23,7 @@ from tests.logs import thin
 from tests.places import ROOT
 
 #: What starts Spark does so in a process of its own; in those of the tests its session would stay.
-OWN_PROCESS = ("tentative-output", "--master", "--engine spark")
+OWN_PROCESS = ("--master", "--engine spark")
 #: The width of the terminal on which the pages were written.
 COLUMNS = "100"
 

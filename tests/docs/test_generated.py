@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate.manual import SHARE, installed_files
 from docs.generate.pages import GENERATORS, ROOT, generated_pages, written
 from docs.generate.results import figure, table
 
@@ -55,11 +54,3 @@ def test_what_is_not_measured_is_an_error() -> None:
         figure("Exact checkpoint allocation", "0.35 & exact", "no such column")
     with pytest.raises(LookupError, match="not every row"):
         table("Exact checkpoint allocation", rows="nobody")
-
-
-def test_man_pages_and_completions_are_up_to_date() -> None:
-    """``python -m docs.generate`` writes them anew."""
-    files = installed_files()
-    assert {path for path in SHARE.rglob("*") if path.is_file()} == set(files)
-    stale = [str(path.relative_to(SHARE)) for path, text in files.items() if path.read_text("utf-8") != text]
-    assert stale == []

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import click
 import pytest
 
-from docs.generate.manual import SHARE, page
+from docs.generate.manual import installed_files, page, write
 from ftplan.cli.main import COMMANDS
 from ftplan.cli.simulate import SUBCOMMANDS
 
-PAGES = SHARE / "man" / "man1"
-
 
 def test_every_command_has_a_page() -> None:
-    names = {path.stem for path in PAGES.iterdir()}
+    names = {place.removeprefix("man/man1/").removesuffix(".1") for place in installed_files() if place[-2:] == ".1"}
     assert {"ftplan", *(f"ftplan-{name}" for name in COMMANDS)} <= names
     assert {f"ftplan-simulate-{name}" for name in SUBCOMMANDS} <= names
 
@@ -45,9 +44,10 @@ def test_what_roff_would_take_for_orders_is_text() -> None:
 
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="man is not here")
-def test_man_renders_lists_paragraphs_and_options() -> None:
+def test_man_renders_lists_paragraphs_and_options(tmp_path: Path) -> None:
+    write(tmp_path)
     done = subprocess.run(
-        ["man", "-l", str(PAGES / "ftplan-import-topology.1")],
+        ["man", "-l", str(tmp_path / "man" / "man1" / "ftplan-import-topology.1")],
         env={"PATH": "/usr/bin:/bin", "MANWIDTH": "100", "LC_ALL": "C.UTF-8"},
         capture_output=True, text=True, check=True,
     )  # fmt: skip

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate.drawings import drawings
 from docs.generate.measures import claims, over, reproduced, said, selection, verdicts
-from docs.generate.pages import ROOT, generated_pages
+from docs.generate.pages import ROOT
 
 PAGES = sorted(path for folder in ("how-good", "methods") for path in (ROOT / "docs" / folder).rglob("*.md"))
 #: What does not say what was measured: what is generated, code, where a link leads.
@@ -51,15 +50,6 @@ def test_numbers_are_told_from_words(tmp_path: Path) -> None:
         "\n```text\n7.5 s\n```\n\n- a gain of 1.9\n- `0.5` of it\n- three times, on 2,048 nodes\n"
     )
     assert typed(page) == ["It took 3 s.", "- a gain of 1.9"]
-
-
-def test_drawings_are_copies() -> None:
-    """``python -m docs.generate`` makes them anew; a drawing that no page shows goes."""
-    copies = {
-        copy: original for page in generated_pages() for copy, original in drawings(page, page.read_text()).items()
-    }
-    assert [copy for copy, original in copies.items() if copy.read_bytes() != original.read_bytes()] == []
-    assert set((ROOT / "docs").rglob("figures/*.svg")) == set(copies)
 
 
 def test_columns_are_summed_up() -> None:

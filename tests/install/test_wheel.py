@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.generate.manual import installed_files
 from ftplan import __version__
 from tests.install.places import OWN, PYTHONS, Installed, interpreter, uv
 from tests.places import ROOT
@@ -72,16 +73,17 @@ def test_nothing_is_compiled_to_install_it(wheel: Path) -> None:
 
 
 def test_wheel_holds_what_the_package_needs(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
+    held = zipfile.ZipFile(wheel)
+    names = set(held.namelist())
     package = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "ftplan").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     data = f"ftplan-{__version__}.data/data/share/"
-    share = {name.removeprefix(data) for name in names if name.startswith(data)}
+    share = {name.removeprefix(data): held.read(name).decode() for name in names if name.startswith(data)}
     assert {name for name in names if name.startswith("ftplan/")} == package
-    assert share == {str(path.relative_to(ROOT / "share")) for path in (ROOT / "share").rglob("*") if path.is_file()}
+    assert share == installed_files()
     assert not [name for name in names if not name.startswith(("ftplan/", f"ftplan-{__version__}."))]
 
 
@@ -89,7 +91,13 @@ def test_sdist_holds_the_project_and_nothing_else(dist: Path) -> None:
     with tarfile.open(next(dist.glob("*.tar.gz"))) as sdist:
         inside = {name.partition("/")[2] for name in sdist.getnames()}
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "mkdocs.yml", "Makefile"} <= inside
-    assert {"ftplan/__init__.py", "tests/conftest.py", "docs/index.md", "share/man/man1/ftplan.1"} <= inside
+    assert {
+        "ftplan/__init__.py",
+        "tests/conftest.py",
+        "docs/index.md",
+        "docs/generate/manual.py",
+        "hatch_build.py",
+    } <= inside
     assert not [name for name in inside if "__pycache__" in name or name.startswith((".venv", "site/"))]
 
 

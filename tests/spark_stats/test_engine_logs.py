@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import functions as F
 
 from ftplan.engines import log_rows as rows
 from ftplan.engines.registry import Engine
@@ -104,11 +103,3 @@ def test_both_in_one_window_are_one_row(run: Run, fake: Path) -> None:
 def test_what_an_engine_knows_is_not_asked(run: Run, fake: Path, options: dict[str, Any], told: str) -> None:
     with pytest.raises(FtplanError, match=told):
         run(fake, input_format="fake-log", **options)
-
-
-def test_increase(session: Session) -> None:
-    totals = [("a", 1, 5.0), ("a", 2, 9.0), ("a", 3, None), ("a", 4, 12.0), ("a", 5, 2.0), ("b", 1, 100.0)]
-    frame = session.spark.createDataFrame(totals, "task string, time_us bigint, total double")
-    grown = frame.select("task", "time_us", rows.increase(F.col("total"), ["task"]).alias("grown"))
-    table = grown.orderBy("task", "time_us").toArrow()
-    assert table["grown"].to_pylist() == [0.0, 4.0, None, 3.0, 2.0, 0.0]

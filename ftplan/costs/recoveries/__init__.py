@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading, joined
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading, joined
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
 

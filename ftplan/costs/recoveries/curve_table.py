@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading, joined
-from ftplan.costs.recoveries.tables import column_of, numbers, read_table
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading, column_of, joined, numbers, read_table
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path, sha256_of_file
 from ftplan.model import ranges

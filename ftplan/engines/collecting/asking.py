@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -12,16 +12,13 @@ from ftplan.engines.collecting.collection import head_of, is_collection
 from ftplan.engines.collecting.endpoint import Endpoint
 from ftplan.engines.collecting.journal import AnswerJournal
 from ftplan.engines.registry import collectors
-from ftplan.errors import FtplanError
+from ftplan.errors import FtplanError, suggestion
 
 
 def recognised(endpoint: Endpoint, folder: Path) -> str:
     """Return what answers at an endpoint: as the folder says that is gone on in, else by asking.
 
-    Raises
-    ------
-    FtplanError
-        If nothing answers, or something else does.
+    Raises FtplanError if nothing answers, or something else does.
     """
     if is_collection(folder):
         return head_of(folder).source
@@ -42,6 +39,33 @@ _GIVEN_UP_AFTER = 2
 
 class OutOfReachError(Exception):
     """The endpoint does not answer: the rest of the poll would only wait."""
+
+
+def listed(answer: Any, key: str) -> list[dict[str, Any]]:
+    """Return the mappings that an answer lists below a key, none where it is something else."""
+    found = answer.get(key) if isinstance(answer, dict) else None
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+class Chosen:
+    """The jobs that are asked for by id or name, all where none is; *what* messages call a job."""
+
+    def __init__(self, jobs: Sequence[str], what: str) -> None:
+        self.jobs, self.what = jobs, what
+        self._checked = False
+
+    def of(self, entries: Sequence[Mapping[str, Any]], key: str) -> list[Mapping[str, Any]]:
+        """Return those of the entries, with ids under *key*, that are asked for.
+
+        Raises FtplanError if one is unknown when the first answer names others; later ones come and go.
+        """
+        known = [str(entry.get("name")) for entry in entries]
+        checked, self._checked = self._checked, True
+        for asked in self.jobs if entries and not checked else ():
+            if asked not in known and all(entry[key] != asked for entry in entries):
+                text = f"--job {asked}: there is no such {self.what}{suggestion(asked, known)}"
+                raise FtplanError(f"{text}: {', '.join(known)}")
+        return [entry for entry in entries if not self.jobs or {entry[key], entry.get("name")} & {*self.jobs}]
 
 
 class Poll(Protocol):
@@ -91,10 +115,7 @@ class Asking:
 
         *optional* is what not every version or job has: 404 is no refusal then. *content* goes onto the line too.
 
-        Raises
-        ------
-        OutOfReachError
-            If nothing answers the first request, or two in a row.
+        Raises OutOfReachError if nothing answers the first request, or two in a row.
         """
         reply = self.endpoint.get(path)
         value = {"answer": reply.value} if reply.error is None else {"error": reply.error}
@@ -121,13 +142,8 @@ class Asking:
     def first(self, source: str) -> Any:
         """Ask for what every poll begins with, a mapping that has the key which tells the engine.
 
-        Raises
-        ------
-        FtplanError
-            If the endpoint answers that it does not know it, or not to us, and the folder has no answers yet: it is
-            another server then, or another user.
-        OutOfReachError
-            If there is no answer otherwise.
+        Raises FtplanError if the endpoint answers that it does not know it, or not to us, and the folder has no answers
+        yet: it is another server then, or another user; OutOfReachError if there is no answer otherwise.
         """
         sign = collectors()[source]
         value = self(sign.page)

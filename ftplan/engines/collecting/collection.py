@@ -127,10 +127,7 @@ def head_of(folder: Path) -> CollectionHead:
 def load_collection(source: Source) -> Loaded[CollectionHead]:
     """Read and check the head of a collected folder.
 
-    Raises
-    ------
-    FtplanError
-        If it cannot be read, or is none.
+    Raises FtplanError if it cannot be read, or is none.
     """
     document = read_document(source, "collection")
     value = check_envelope(document, FORMAT)

@@ -162,10 +162,7 @@ class _TooLargeError(Exception):
 def checked_url(url: str) -> str:
     """Return a URL without what a path needs none of: no slash at its end.
 
-    Raises
-    ------
-    FtplanError
-        If it is no URL of HTTP, or holds credentials or a query, which would be stored with the answers.
+    Raises FtplanError if it is no URL of HTTP, or holds credentials or a query, which would be stored with the answers.
     """
     if "@" in url:
         raise FtplanError(

@@ -33,10 +33,7 @@ class AnswerJournal:
     def __init__(self, folder: str | os.PathLike[str], head: CollectionHead, tool_version: str) -> None:
         """Make a folder for what *head* says, or go on in one of the same endpoint.
 
-        Raises
-        ------
-        FtplanError
-            If something else stands there, or another process is at work on it.
+        Raises FtplanError if something else stands there, or another process is at work on it.
         """
         self.folder, self.name = Path(folder), display_name(folder)
         self._file: IO[bytes] | None = None
@@ -94,10 +91,7 @@ class AnswerJournal:
 
         *content* is ``answer`` or ``error``, and what else belongs to the line.
 
-        Raises
-        ------
-        OutputError
-            If the disk fails.
+        Raises OutputError if the disk fails.
         """
         entry = {"at": written_time(at), "path": path, "status": status, **content}
         line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from ftplan.engines.collecting.asking import Asking, OutOfReachError, Poll
+from ftplan.reports.numbers import count
 
 #: A pause in an outage is no longer than this many times the pace, and no longer than this many seconds unless the
 #: pace itself is.
@@ -112,21 +113,17 @@ def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Call
     While the endpoint is out of reach, polls are 1, 2, 4 and at most 8 steps apart. *say* hears of outages, of their
     end, and of polls that were skipped.
 
-    Raises
-    ------
-    FtplanError
-        If a new folder's first poll reaches something that is not the engine.
-    OutputError
-        If the disk fails.
+    Raises FtplanError if a new folder's first poll reaches something that is not the engine; OutputError if the disk
+    fails.
     """
     summary = CollectionSummary()
     begun = pace.seconds()
     most = max(1, min(LONGEST_PAUSE, int(LONGEST_PAUSE_S / pace.every_s)))
     down = 0
 
-    def missed(count: int, took: float) -> None:
+    def missed(skipped: int, took: float) -> None:
         text = f"a poll took {took:.3g} s, longer than --every {pace.every_s:g}s"
-        say(f"{text}: {count:,} {'poll' if count == 1 else 'polls'} skipped")
+        say(f"{text}: {count(skipped, 'poll')} skipped")
 
     try:
         for slot in pace.slots(missed):
@@ -147,7 +144,7 @@ def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Call
                 continue
             asked.journal.continued = True
             if down:
-                say(f"within reach again after {down:,} failed {'poll' if down == 1 else 'polls'}")
+                say(f"within reach again after {count(down, 'failed poll')}")
                 down = 0
     except KeyboardInterrupt:
         summary.ended = "interrupt"

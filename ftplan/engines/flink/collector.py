@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from ftplan.engines.collecting.asking import Asking
-from ftplan.errors import FtplanError, suggestion
+from ftplan.engines.collecting.asking import Asking, Chosen, listed
+from ftplan.engines.flink.pages import entries
 
 #: Names of metrics that are kept: records, bytes, time busy, idle and held back, checkpoints, lag, state.
 METRICS = (
@@ -33,36 +33,24 @@ class FlinkPoll:
     """Asks a JobManager; options are ``jobs`` (ids or names; none are all) and ``metrics`` (a pattern of names)."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        self.jobs: Sequence[str] = options.get("jobs") or ()
+        self._chosen = Chosen(options.get("jobs") or (), "job")
         self._metrics = re.compile(options.get("metrics") or METRICS)
         self._shapes: dict[str, Any] = {}
         self._detailed: dict[str, set[int]] = {}
         self._missing: set[str] = set()
-        self._checked = False
 
     def __call__(self, ask: Asking) -> None:
         """Ask for everything once."""
         ask.first("flink")
-        listed = ask("/jobs/overview")
-        entries = [job for job in _list(listed, "jobs") if isinstance(job.get("jid"), str)]
-        self._check_jobs(entries)
+        jobs = [job for job in listed(ask("/jobs/overview"), "jobs") if isinstance(job.get("jid"), str)]
+        chosen = self._chosen.of(jobs, "jid")
         self._taskmanagers(ask)
-        for job in entries:
-            if job.get("state") not in OVER and (not self.jobs or {job["jid"], job.get("name")} & {*self.jobs}):
+        for job in chosen:
+            if job.get("state") not in OVER:
                 self._job(ask, job["jid"])
 
-    def _check_jobs(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse a job that is unknown when the first answer names others; later ones come and go."""
-        checked, self._checked = self._checked, True
-        if checked or not entries:
-            return
-        known = [str(job.get("name")) for job in entries]
-        for asked in self.jobs:
-            if asked not in known and all(job["jid"] != asked for job in entries):
-                raise FtplanError(f"--job {asked}: there is no such job{suggestion(asked, known)}: {', '.join(known)}")
-
     def _taskmanagers(self, ask: Asking) -> None:
-        for taskmanager in _list(ask("/taskmanagers"), "taskmanagers"):
+        for taskmanager in listed(ask("/taskmanagers"), "taskmanagers"):
             self._measured(ask, f"/taskmanagers/{quote(str(taskmanager.get('id')), safe=':')}/metrics", _HOST_METRICS)
 
     def _job(self, ask: Asking, jid: str) -> None:
@@ -70,7 +58,7 @@ class FlinkPoll:
         job = ask(base)
         if not isinstance(job, dict):
             return
-        vertices = [vertex for vertex in _list(job, "vertices") if isinstance(vertex.get("id"), str)]
+        vertices = [vertex for vertex in listed(job, "vertices") if isinstance(vertex.get("id"), str)]
         shape = (job.get("timestamps"), [(v["id"], v.get("parallelism"), v.get("start-time")) for v in vertices])
         if self._shapes.get(jid) != shape:
             answers = [ask(f"{base}/{part}") for part in ("plan", "config", "checkpoints/config")]
@@ -111,23 +99,17 @@ class FlinkPoll:
         ask(f"{base}/taskmanagers")
         ask(f"{base}/backpressure")
         names = self._measured(ask, f"{base}/subtasks/metrics", self._metrics)
-        for index, _ in enumerate(_list(vertex, "subtasks")):
+        for index, _ in enumerate(listed(vertex, "subtasks")):
             for part in _lists(names):
                 ask(f"{base}/subtasks/{index}/metrics?get={part}")
 
     def _measured(self, ask: Asking, path: str, wanted: str | re.Pattern[str]) -> list[str]:
         """Ask which metrics there are, then for those that are wanted; return their names."""
-        there = (item.get("id") for item in _list(ask(path)))
+        there = (item.get("id") for item in entries(ask(path)))
         names = sorted(name for name in there if isinstance(name, str) and re.fullmatch(wanted, name))
         for part in _lists(names):
             ask(f"{path}?get={part}")
         return names
-
-
-def _list(answer: Any, key: str | None = None) -> list[dict[str, Any]]:
-    """Return the mappings that an answer lists, none where it is something else."""
-    listed = answer.get(key) if key is not None and isinstance(answer, dict) else answer
-    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
 
 
 def _lists(names: Sequence[str]) -> Iterator[str]:

@@ -10,11 +10,10 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from ftplan.engines.flink.counters import Rates
 from ftplan.engines.flink.flows import VertexRates
 from ftplan.engines.flink.pages import entries, number, part, text, whole
 from ftplan.engines.flink.plan import Vertex
-from ftplan.engines.flink.records import JobRecord
+from ftplan.engines.flink.records import JobRecord, Rates
 from ftplan.engines.importing.draft import Draft, DraftNode
 from ftplan.model.names import listed, slug
 

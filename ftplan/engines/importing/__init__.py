@@ -6,8 +6,7 @@
     parts    checks the shape of an answer while it is read; its errors say where
     draft    ImportOptions, and the Draft that an importer fills, in the engine's own names
     finish   identifiers, defaults, notes, and the documents, which the readers of files accept
-    edges    one edge between two operators, partitionings that fit
-    cycles   found, reported, and cut where that is allowed
+    edges    one edge between two operators, partitionings that fit; cycles, cut where that is allowed
     hosts    zones, cores and placements as a cluster
 
 ``api.importing`` opens the source, calls the importer that the registry names, and gives its draft to ``finish``.

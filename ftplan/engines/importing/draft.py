@@ -1,8 +1,7 @@
 """What an importer takes and gives: the options of an import, and what it learnt of a job in the engine's own names.
 
 An importer is a function ``read(source, options) -> Draft``. It knows its engine only: ids, slugs, cycles, zones, edges
-that stand twice and everything else that is alike for all engines is for :mod:`ftplan.engines.importing.finish`. Checks
-and help of the options are in :mod:`ftplan.api.importing`.
+that stand twice and everything else that is alike for all engines is for :mod:`ftplan.engines.importing.finish`.
 """
 
 from __future__ import annotations
@@ -10,45 +9,100 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from ftplan.errors import FtplanError
+from ftplan.io.options.fields import FLAG, Check, Options, number, one_of, option, optional, path, texts
 from ftplan.model.plan import Warn
 
 ZoneMap = str | os.PathLike[str] | Mapping[str, str]
 
 
+def _text(value: Any) -> str:
+    if isinstance(value, str) and value:
+        return value
+    raise ValueError
+
+
+def _zone_map(value: Any) -> Any:
+    return value if isinstance(value, Mapping) else path(value)
+
+
+def _counts(value: Any) -> tuple[str, ...]:
+    items = value if isinstance(value, (list, tuple)) else (value,)
+    return texts([str(item) if type(item) is int else item for item in items])
+
+
+_TEXT = optional(Check("a name", _text))
+_OPERATORS = Check("an operator's id or name, or a list of them", texts, "texts")
+_COUNTS = Check("N or NAME=N, or a list of them", _counts, "texts")
+
+
 @dataclass(frozen=True, kw_only=True)
-class ImportOptions:
-    """How an engine's answers become a topology and a cluster.
+class ImportOptions(Options):
+    """The options of ``ftplan import-topology``: how an engine's answers become a topology and a cluster.
+
+    ``N`` of parallelism and partitions is for all of which the engine does not say it, ``NAME=N`` for one, and wins
+    over what the engine says. A node is a host, or a process (task manager, supervisor, executor), where several share
+    a host. Operators are named by id, name or engine's key.
+    """
+
+    name: str | None = option(None, _TEXT, "Name of the topology.  [default: as the engine has it]", metavar="TEXT")
+    job: str | None = option(
+        None, _TEXT, "Which job, topology or application of several, by id or name.", metavar="NAME"
+    )
+    query: tuple[str, ...] = option(
+        (), Check("a name, or a list of them", texts, "texts"), "Which queries of a file; repeatable.", metavar="NAME"
+    )
+    parallelism: tuple[str, ...] = option(
+        (), _COUNTS, "Tasks of operators where the engine does not say it, or of one: NAME=N; repeatable.",
+        metavar="N|NAME=N",
+    )  # fmt: skip
+    partitions: tuple[str, ...] = option(
+        (), _COUNTS, "Partitions of topics (Kafka Streams), or of one: TOPIC=N; repeatable.", metavar="N|TOPIC=N"
+    )
+    correlated: tuple[str, ...] = option(
+        (), _OPERATORS, "This operator joins its inputs, whatever its name looks like; repeatable.", metavar="OPERATOR"
+    )
+    independent: tuple[str, ...] = option(
+        (), _OPERATORS, "This operator does not join its inputs; repeatable.", metavar="OPERATOR"
+    )
+    node_by: Literal["host", "process"] = option(
+        "host", one_of("host", "process"), "What a node is: process where several of one host fail by themselves."
+    )
+    cores: float | None = option(
+        None, optional(number(1e-9, 1e6)), "Cores of a node where the engine does not say them.", metavar="X"
+    )
+    zone_map: ZoneMap | None = option(
+        None,
+        optional(Check("a path, or a mapping of hosts to zones", _zone_map)),
+        "Zones of hosts: YAML or JSON (host: zone), or CSV rows of host,zone.",
+        metavar="FILE",
+    )
+    break_cycles: bool = option(False, FLAG, "Cut cycles, as few edges as possible, and say which.")
+    strict: bool = option(False, FLAG, "Refuse to assume anything that the engine does not say.")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of an import.
 
     Attributes
     ----------
-    name, job, query
-        Name of the topology; which job of several; which queries of several (empty: all).
-    parallelism, partitions
-        ``N`` for all operators (topics) of which the engine does not say it, or ``NAME=N`` for one, which wins over
-        what the engine says.
-    correlated, independent
-        Operators, by id, name or engine's key, that join their inputs, or do not.
-    node_by
-        What a node is: a host, or a process (task manager, supervisor, executor), where several share a host.
-    cores
-        Cores of a node of which the engine does not say them.
+    topology
+        A document, as ``ftplan.load`` takes it.
+    cluster
+        Another; None where the engine names no hosts.
+    assumptions
+        What the engine does not say, and what is taken instead.
+    notes
+        What was left out or changed by rule, and what the readers warn of.
     """
 
-    name: str | None = None
-    job: str | None = None
-    query: tuple[str, ...] = ()
-    parallelism: tuple[str, ...] = ()
-    partitions: tuple[str, ...] = ()
-    correlated: tuple[str, ...] = ()
-    independent: tuple[str, ...] = ()
-    node_by: Literal["host", "process"] = "host"
-    cores: float | None = None
-    zone_map: ZoneMap | None = None
-    break_cycles: bool = False
-    strict: bool = False
+    topology: dict[str, Any]
+    cluster: dict[str, Any] | None
+    assumptions: tuple[Warn, ...] = ()
+    notes: tuple[Warn, ...] = ()
 
 
 #: The largest count that a file may hold.
@@ -142,6 +196,11 @@ class Draft:
     replicas: dict[str, list[str | None]] = field(default_factory=dict)
     warnings: list[Warn] = field(default_factory=list)
     notes: list[Warn] = field(default_factory=list)
+
+    def take_nodes(self, known: Mapping[str, DraftNode]) -> None:
+        """Take nodes over by host, and all others on which tasks are placed."""
+        hosts = dict.fromkeys(host for listed in self.tasks.values() for host in listed)
+        self.nodes = [*known.values(), *(DraftNode(host) for host in hosts if host not in known)]
 
     def assume(self, code: str, message: str) -> None:
         """Note what the engine does not say and what is taken instead; ``--strict`` makes it an error."""

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import networkx as nx
 
-from ftplan.engines.importing.cycles import Pair
-from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator, ImportOptions, counts
-from ftplan.engines.importing.edges import acyclic, merged
+from ftplan.engines.importing.draft import Draft, DraftEdge, DraftOperator, Imported, ImportOptions, counts
+from ftplan.engines.importing.edges import Pair, acyclic, merged
 from ftplan.engines.importing.hosts import cluster_of, zone_map
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.cluster_file import load_cluster
@@ -24,26 +23,14 @@ from ftplan.io.model_entries import topology_entry
 from ftplan.io.topology_file import load_topology
 from ftplan.model import ranges
 from ftplan.model.names import listed, natural_key, slugs
-from ftplan.model.plan import Warn
 
 
-class Documents(NamedTuple):
-    """A topology, its cluster (None where the engine names no hosts), what was assumed, and what else to know."""
-
-    topology: dict[str, Any]
-    cluster: dict[str, Any] | None
-    assumptions: tuple[Warn, ...]
-    notes: tuple[Warn, ...]
-
-
-def finish(draft: Draft, options: ImportOptions) -> Documents:
+def finish(draft: Draft, options: ImportOptions) -> Imported:
     """Return the documents of a draft, which their readers have accepted.
 
-    Raises
-    ------
-    FtplanError
-        If the draft has no operators, a cycle without ``--break-cycles``, or numbers that a file may not hold; if an
-        option names an operator that there is not; with ``--strict`` for the first assumption, with their number.
+    Raises FtplanError if the draft has no operators, a cycle without ``--break-cycles``, or numbers that a file may not
+    hold; if an option names an operator that there is not; with ``--strict`` for the first assumption, with their
+    number.
     """
     _check(draft)
     ids = slugs({operator.key: operator.name for operator in draft.operators})
@@ -61,7 +48,7 @@ def finish(draft: Draft, options: ImportOptions) -> Documents:
         first, count = draft.warnings[0], len(draft.warnings)
         more = "1 assumption" if count == 1 else f"{count} assumptions, the first"
         raise FtplanError(f"{draft.name}: --strict: {more}: {first.message} [{first.code}]")
-    return Documents(topology_entry(read.value), cluster, tuple(draft.warnings), (*draft.notes, *notes))
+    return Imported(topology_entry(read.value), cluster, tuple(draft.warnings), (*draft.notes, *notes))
 
 
 def _check(draft: Draft) -> None:

@@ -25,12 +25,12 @@ from ftplan.io.documents import STANDARD_INPUT, decoded, display_name, parse_tex
 from ftplan.model.names import natural_key
 
 
-def poll_once(url: str, engine: str, options: Mapping[str, Any], connection: Connection | None = None) -> list[Answer]:
+def poll_once(url: str, engine: str, options: Mapping[str, Any]) -> list[Answer]:
     """Return the answers of one poll, in the order in which they came.
 
     Raises FtplanError if the endpoint is out of reach, or is none of this engine.
     """
-    endpoint = Endpoint(url, connection or Connection(retries=1))
+    endpoint = Endpoint(url, Connection(retries=1))
 
     def now() -> datetime:
         return datetime.now(UTC)

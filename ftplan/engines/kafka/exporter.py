@@ -40,6 +40,9 @@ def kafka_reassignment(
 ) -> Export:
     """Write which brokers keep each partition of the changelog topics, in the order of the plan's copies.
 
+    Raises FtplanError if a broker or a topic is not known or no valid one, or two copies of a partition are to lie on
+    one broker.
+
     Parameters
     ----------
     broker_map
@@ -52,11 +55,6 @@ def kafka_reassignment(
         Log directory of every replica: a path, or ``any``. None leaves it to the brokers.
     bandwidth
         Throttle, in 2^20 bytes a second.
-
-    Raises
-    ------
-    FtplanError
-        If a broker or a topic is not known or no valid one, or two copies of a partition are to lie on one broker.
     """
     assignments = (plan.plan or {})["assignments"]
     nodes = sorted({node for item in assignments for node in item["checkpoints"]}, key=natural_key)

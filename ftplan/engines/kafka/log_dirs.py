@@ -51,10 +51,7 @@ def read(
     The operator of a store is the one that the topology says has it (label ``stores``), else the store is one of its
     own, called like the topic without application and ``-changelog``.
 
-    Raises
-    ------
-    FtplanError
-        If a file is no such output, or none holds a changelog topic.
+    Raises FtplanError if a file is no such output, or none holds a changelog topic.
     """
     guessed: list[str] = []
     snapshots = [snapshot for file in files for snapshot in _snapshots(file, mapping, guessed)]

@@ -51,17 +51,14 @@ def kubernetes(
     the plan keeps all of them apart (zones, else hosts), by preference where it does not; the skew over hosts and
     zones is that of the plan.
 
+    Raises FtplanError if a workload's kind or name is none.
+
     Parameters
     ----------
     host_map
         Host name by node id; else the node's label *host_label* says, else its id.
     workload
         ``KIND/NAME`` by operator id; else ``StatefulSet/OPERATOR-standby``.
-
-    Raises
-    ------
-    FtplanError
-        If a workload's kind or name is none.
     """
     standbys = _standbys(plan, problem)
     known = () if problem.topology is None else problem.topology.position

@@ -8,7 +8,7 @@ mean, is data: ``prometheus.yaml`` and mapping files that users write.
     mapping     the mapping file: queries by section, what each measures, which labels name operator, task and host
     queries     a query and its labels, as the collected folder states them too
     collector   pieces of time on a grid (grid), kept in a collected folder, none asked for twice
-    log         the folder as a log: survey looks which queries count, series reads the samples
+    log         the folder as a log: survey reads the series, and looks which queries count
 
 Prometheus has no plan of a job: it gives statistics, no topology. What an exporter does not measure, no query finds.
 """

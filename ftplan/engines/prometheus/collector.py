@@ -128,12 +128,8 @@ class RangeAsking:
     def run(self) -> RangeSummary:
         """Ask for all that is not there yet; an interrupt ends it with what is there.
 
-        Raises
-        ------
-        FtplanError
-            If the endpoint is out of reach from the start, is no Prometheus, or does not understand a query.
-        OutputError
-            If the disk fails.
+        Raises FtplanError if the endpoint is out of reach from the start, is no Prometheus, or does not understand a
+        query; OutputError if the disk fails.
         """
         there = self._there()
         pieces = list(self.grid.pieces())

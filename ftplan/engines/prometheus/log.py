@@ -14,8 +14,15 @@ from pyspark.sql import functions as F
 
 from ftplan.engines.log_rows import engine_log
 from ftplan.engines.prometheus.queries import LEVELS, RangeQuery, collected
-from ftplan.engines.prometheus.series import FAULTS, by_query, parsed_lines, sample_time, sample_value, series_of
-from ftplan.engines.prometheus.survey import survey
+from ftplan.engines.prometheus.survey import (
+    FAULTS,
+    by_query,
+    parsed_lines,
+    sample_time,
+    sample_value,
+    series_of,
+    survey,
+)
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping

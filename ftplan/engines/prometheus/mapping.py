@@ -102,10 +102,7 @@ class PrometheusMappingModel(FileModel):
 def load_mapping(source: Source | Document) -> Loaded[QueryMapping]:
     """Read and check a mapping file, with what it stands on.
 
-    Raises
-    ------
-    FtplanError
-        If the file cannot be read, is no mapping, or a query cannot mean what it says.
+    Raises FtplanError if the file cannot be read, is no mapping, or a query cannot mean what it says.
     """
     document = read_document(source, "mapping")
     value = check_envelope(document, FORMAT)

@@ -7,7 +7,7 @@ micro-batch: :mod:`.stages` gives what is the same stage one name, for importer 
 
     log_files   which files are one application, in which order; their lines, decompressed
     stages      one name for a stage over all batches
-    importer    means over the time that the log covers; task_ends is what it reads of the log
+    importer    means over the time that the log covers
     event_log   a row for each operator, partition and batch, read with PySpark
 
 An event log does not say whether a stage with several inputs joins them (its name may), and a partition has no place of

@@ -153,12 +153,8 @@ def _codec(start: bytes) -> str | None:
 def open_event_log(path: str) -> Iterator[Any]:
     """Open a file for reading its bytes, decompressed; what was cut off at its end is missing without notice.
 
-    Raises
-    ------
-    FtplanError
-        If it cannot be read, is damaged, or is compressed in a way that is not known (snappy, lzf).
-    MissingExtraError
-        If the package that decompresses it is not installed.
+    Raises FtplanError if it cannot be read, is damaged, or is compressed in a way that is not known (snappy, lzf);
+    MissingExtraError if the package that decompresses it is not installed.
     """
     try:
         with open(path, "rb") as file:

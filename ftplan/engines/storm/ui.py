@@ -234,7 +234,4 @@ def _nodes(draft: Draft, topology: Part, supervisors: list[Part], options: Impor
         host = part.at("host").text()
         name = host if options.node_by == "host" else f"{host}:{part.at('port').text()}"
         nodes.setdefault(name, DraftNode(name))
-    for hosts in draft.tasks.values():
-        for name in hosts:
-            nodes.setdefault(name, DraftNode(name))
-    draft.nodes = list(nodes.values())
+    draft.take_nodes(nodes)

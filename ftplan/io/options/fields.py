@@ -96,10 +96,7 @@ def flag(name: str) -> str:
 def checked(command: str, checks: Mapping[str, Check], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options, each as its check returns it.
 
-    Raises
-    ------
-    FtplanError
-        For the first that is unknown or wrong: its name, its value, and what would be right.
+    Raises FtplanError for the first that is unknown or wrong: its name, its value, and what would be right.
     """
     taken = {}
     for name, value in options.items():
@@ -188,6 +185,18 @@ def texts(value: Any) -> tuple[str, ...]:
     return tuple(map(str, listed))
 
 
+def some_of(*names: str) -> Check:
+    """Return a check for one of some words, or several of them, each once."""
+
+    def take(value: Any) -> tuple[str, ...]:
+        chosen = tuple(dict.fromkeys(texts(value)))
+        if not set(chosen) <= set(names):
+            raise ValueError
+        return chosen
+
+    return Check(f"one of {', '.join(names)}, or a list of them", take, "texts")
+
+
 def path(value: Any) -> Any:
     """Return a path as text."""
     if isinstance(value, os.PathLike):
@@ -248,10 +257,7 @@ class Options:
     def of(cls, command: str, asked: Mapping[str, Any]) -> Self:
         """Return checked options; what is not asked is the default.
 
-        Raises
-        ------
-        FtplanError
-            If one is unknown or wrong.
+        Raises FtplanError if one is unknown or wrong.
         """
         return cls(**checked(command, {name: item.check for name, item in cls.options().items()}, asked))
 
@@ -292,10 +298,7 @@ class PlanOptions(Options):
     def check_algorithm(self, algorithm: str, others: Iterable[str]) -> None:
         """Refuse an algorithm that does not plan for what is asked.
 
-        Raises
-        ------
-        FtplanError
-            With those of *others* that do.
+        Raises FtplanError with those of *others* that do.
         """
         for name, values in self.unsupported.get(algorithm, {}).items():
             value = getattr(self, name)
@@ -308,10 +311,7 @@ class PlanOptions(Options):
     def of_plan(cls, plan: Plan) -> Self:
         """Return the options that a plan records. What it lacks, or has as null, is the default.
 
-        Raises
-        ------
-        FtplanError
-            If one is wrong, or a recorded fact is.
+        Raises FtplanError if one is wrong, or a recorded fact is.
         """
         known = {name: item.check for name, item in cls.options().items()}
         taken = {"seed": plan.seed}

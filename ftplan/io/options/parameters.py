@@ -62,10 +62,7 @@ CALLS: Mapping[str, Mapping[str, Check]] = {
 def call(name: str, **parameters: Any) -> dict[str, Any]:
     """Return the parameters of a call as it takes them.
 
-    Raises
-    ------
-    FtplanError
-        If one is wrong.
+    Raises FtplanError if one is wrong.
     """
     return checked(name, CALLS[name], parameters)
 
@@ -73,10 +70,7 @@ def call(name: str, **parameters: Any) -> dict[str, Any]:
 def a_problem(given: Any) -> Problem:
     """Return a problem that was given as one.
 
-    Raises
-    ------
-    FtplanError
-        If it is anything else.
+    Raises FtplanError if it is anything else.
     """
     if isinstance(given, Problem):
         return given

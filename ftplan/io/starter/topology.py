@@ -38,10 +38,7 @@ def topology_text(
     An edge lists its measured substreams; ``rate_out``, ``cpu`` and ``state_bytes`` stand where they were measured. An
     edge of more than *max_substreams* is written as full, with ``input_share``, and a warning says so.
 
-    Raises
-    ------
-    FtplanError
-        If the statistics contradict themselves.
+    Raises FtplanError if the statistics contradict themselves.
     """
     plain = load_topology(_plain(stats, parallelism)).value
     measured, unfit = measured_topology(plain, stats)

@@ -45,14 +45,14 @@ KIND = PlanKind(
     planners=(
         Row(
             name="baseline",
-            function="ftplan.planners.allocate_checkpoints.algorithms.baseline:baseline",
+            function="ftplan.planners.allocate_checkpoints.algorithms.baselines:baseline",
             exact=False,
             guarantee="none: random, never on the primary's node, copies on different nodes",
             source="Madsen & Zhou, CIKM 2015, section 7 (Baseline)",
         ),
         Row(
             name="even",
-            function="ftplan.planners.allocate_checkpoints.algorithms.even:even",
+            function="ftplan.planners.allocate_checkpoints.algorithms.baselines:even",
             exact=False,
             guarantee="at most ceil(copies / nodes) copies on a node; random within that",
             source="Madsen & Zhou, CIKM 2015, section 7 (Even Distribution)",

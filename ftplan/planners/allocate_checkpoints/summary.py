@@ -40,12 +40,7 @@ def nothing_to_count(
         return None
     if np.where(problem.allowed, problem.cost, 0.0).any():
         return None
-    p = problem.by_group
-    bare = [
-        {"operator": o, "key_group": g, "primary": p.nodes[i], "checkpoints": []}
-        for o, g, i in zip(p.operators, p.key_group.tolist(), p.group_home.tolist(), strict=True)
-    ]
-    plan = planned_copies(bare, series, cluster)
+    plan = planned_copies(_bare(problem), series, cluster)
     loads = series.loads[:, plan.columns]
     nodes = objective.node_load(loads, series.window_s, plan.home, cluster)
     hosts = np.unique(plan.home)

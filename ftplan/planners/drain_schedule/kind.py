@@ -58,7 +58,7 @@ KIND = PlanKind(
             function="ftplan.planners.drain_schedule.algorithms.exact:exact",
             exact=True,
             guarantee="the fewest rounds, or the proven gap at the time limit",
-            source="branch and bound, integer program (CP-SAT), column generation (Mehrotra & Trick 1996)",
+            source="heaviest allowed sets (Mehrotra & Trick 1996, Held, Cook & Sewell 2012), integer program (CP-SAT)",
             default=True,
         ),
     ),

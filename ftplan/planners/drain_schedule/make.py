@@ -53,7 +53,7 @@ def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions)
     compared = summary(drain, None if answer is None else answer.rounds, moves)
     compared["random"], cut = _random(drain, options, answer, command)
     if options.move:
-        compared["peers"] = _with_room(drain, compared["peers"], command)
+        compared["peers"] = _with_room(drain, compared["peers"], command, options.seed)
     if options.max is not None and answer is not None:
         compared["ok_to_stop"], more = _ok_to_stop(prepared, options, answer, command)
         cut += more
@@ -103,14 +103,14 @@ def _random(
     return {"orders": len(drawn), **means}, cut
 
 
-def _with_room(problem: DrainProblem, compared: Mapping[str, Any], command: Budget) -> dict[str, Any]:
+def _with_room(problem: DrainProblem, compared: Mapping[str, Any], command: Budget, seed: int) -> dict[str, Any]:
     """Return the figures of restarts one by one and zone by zone, and whether what moves then finds room.
 
     That is None where nobody could tell in time.
     """
     rooms: dict[str, bool | None] = {}
     for name, rounds in (("one_by_one", one_by_one(problem)), ("zone_by_zone", zone_by_zone(problem))):
-        packed = [pack(problem, problem.mask(nodes), command) for nodes in rounds]
+        packed = [pack(problem, problem.mask(nodes), command, seed) for nodes in rounds]
         lacking = [packing.proven for packing in packed if packing.moves is None]
         rooms[name] = True if not lacking else False if any(lacking) else None
     return {name: {**figure, "has_room": rooms[name]} for name, figure in compared.items()}

@@ -12,7 +12,7 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.problem import DrainProblem, Move
 from ftplan.planners.drain_schedule.rules import to_move
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.solver import solve_sat
 
 #: Deterministic seconds of CP-SAT for one round.
 SOLVER_SECONDS = 2.0
@@ -36,7 +36,7 @@ class _Bins(NamedTuple):
     room: FloatArray  # (2, H) with what rounding may add
 
 
-def pack(problem: DrainProblem, nodes: BoolArray, budget: Budget) -> TaskPacking:
+def pack(problem: DrainProblem, nodes: BoolArray, budget: Budget, seed: int = 0) -> TaskPacking:
     """Move the tasks of some nodes, (N,), to others for a round.
 
     First- and best-fit decreasing in several orders; where all fail, sums prove that there is no way, or CP-SAT
@@ -51,7 +51,7 @@ def pack(problem: DrainProblem, nodes: BoolArray, budget: Budget) -> TaskPacking
         for tightest in (True, False):
             if (hosts := _decreasing(bins, order, tightest)) is not None:
                 return TaskPacking(_moves(bins, hosts))
-    return _by_solver(bins, budget)
+    return _by_solver(bins, budget, seed)
 
 
 def _bins(problem: DrainProblem, nodes: BoolArray) -> _Bins:
@@ -106,7 +106,7 @@ def _moves(bins: _Bins, hosts: IntArray) -> tuple[Move, ...]:
     return tuple(Move(t, n) for t, n in sorted(zip(bins.task.tolist(), bins.host[hosts].tolist(), strict=True)))
 
 
-def _by_solver(bins: _Bins, budget: Budget) -> TaskPacking:
+def _by_solver(bins: _Bins, budget: Budget, seed: int) -> TaskPacking:
     """Decide by CP-SAT how many tasks of each size go to each node; sizes rounded down, room up: a relaxation."""
     from ortools.sat.python import cp_model
 
@@ -127,18 +127,12 @@ def _by_solver(bins: _Bins, budget: Budget) -> TaskPacking:
     for d in range(2):
         for h in np.flatnonzero(np.isfinite(large[d])).tolist():
             model.add(sum(int(small[d, s]) * number[s][h] for s in range(len(count))) <= int(np.ceil(large[d, h])))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.max_deterministic_time = SOLVER_SECONDS
-    status = solve_sat(model, solver, budget.left_s)
-    if status == cp_model.INFEASIBLE:
-        return TaskPacking(None)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        budget.unfinished()
-        return TaskPacking(None, proven=False)
+    answer = solve_sat(model, budget, seed, work_s=SOLVER_SECONDS)
+    if not answer.found:
+        return TaskPacking(None, answer.proven)
     hosts = np.empty(len(bins.task), dtype=np.int64)
     for s in range(len(count)):
-        times = [solver.value(variable) for variable in number[s]]
+        times = [answer.value(variable) for variable in number[s]]
         hosts[kind == s] = np.repeat(np.arange(len(bins.host)), times)
     taken: FloatArray = np.stack([np.bincount(hosts, weights=size, minlength=len(bins.host)) for size in bins.size])
     used = np.bincount(hosts, minlength=len(bins.host)) > 0

@@ -15,7 +15,7 @@ From files to a plan:
 - ``kind.py`` is the row, ``options.py`` has every option with its default; ``make.py`` leads through what follows.
 - ``prepare.py`` makes the arrays of ``problem.py`` from ``inputs/``: members, the ring in place, loads, failures,
   times.
-- ``ring.py`` is the circle; ``changes.py`` how it changes; ``moves.py`` and ``steps.py`` what that moves;
+- ``ring.py`` is the circle and how it changes; ``moves.py`` and ``steps.py`` what that moves;
   ``negotiation.py`` who asks whom for help (also in simulations).
 - ``algorithms/`` answers with a ring and the steps to it.
 - ``body.py`` is the body of the plan and writes it, with ``survival/`` (which failures lose what, and how likely) and
@@ -23,8 +23,7 @@ From files to a plan:
 
 From a plan, without any algorithm: ``from_plan.py`` is the question again, ``rules.py`` the checker, ``judge.py`` with
 ``judge_body.py`` (verify), ``score.py`` (evaluate), ``explain.py`` with ``explain_nodes.py`` and
-``alternative_tokens.py``, ``diff.py``. Tables are in ``view.py`` and ``view_failures.py``, pictures in ``figure.py``
-and ``figure_circle.py``.
+``alternative_tokens.py``, ``diff.py``. Tables are in ``view.py`` and ``view_failures.py``, pictures in ``figure.py``.
 
 Proven: exact states a bound of each level, and is optimal where all are met; an order with no zone twice among r + 1
 neighbours is found wherever there is one. Any r failures lose nothing; at best floor(n r / (r + 1)) nodes may fail.

@@ -12,7 +12,7 @@ from ftplan.model.violation import over
 from ftplan.planners.peer_ring.judge import CODES
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.problem import RingProblem, RingStep
-from ftplan.planners.peer_ring.ring import Ring, written_token
+from ftplan.planners.peer_ring.ring import Ring, in_order, written_token
 from ftplan.planners.peer_ring.rules import broken
 from ftplan.planners.peer_ring.steps import event_of
 
@@ -81,8 +81,7 @@ def moved_to(ring: Ring, number: int, token: float) -> Ring:
     """Return the ring with one token elsewhere."""
     tokens = ring.token.copy()
     tokens[number] = token
-    order = np.argsort(tokens, kind="stable")
-    return Ring(tokens[order], ring.node[order], None if ring.tier is None else ring.tier[order])
+    return in_order(tokens, ring.node, ring.tier)
 
 
 def alternative_rows(planned: PlannedRing, number: int, places: Sequence[int]) -> list[dict[str, Any]]:

@@ -15,8 +15,8 @@ from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.assessments import Difference
 from ftplan.planners.peer_ring.from_plan import entries_of, stated_replication
-from ftplan.planners.peer_ring.inputs.current import ring_of_entries
 from ftplan.planners.peer_ring.inputs.loads import RingLoads, ring_loads
+from ftplan.planners.peer_ring.inputs.members import ring_of_entries
 from ftplan.planners.peer_ring.moves import new_copies
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.ring import Ring, written_token
@@ -60,10 +60,7 @@ def diff(before: Plan, after: Plan, problem: Problem | None) -> Difference:
 
     Bytes are those of copies on nodes that held none, by what topology or statistics say of the state.
 
-    Raises
-    ------
-    FtplanError
-        If a plan is no ring, or the two rings have no operator in common.
+    Raises FtplanError if a plan is no ring, or the two rings have no operator in common.
     """
     plans = (before, after)
     names = {str(item["node"]) for plan in plans for entry in entries_of(plan) for item in _nodes_of(entry)}

@@ -36,10 +36,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     node: its arcs and copies, and other places of its token with what rules them out. A zone: its nodes, and what its
     loss loses. An operator: where its key groups are.
 
-    Raises
-    ------
-    FtplanError
-        If the selector is of another kind or names what is not there.
+    Raises FtplanError if the selector is of another kind or names what is not there.
     """
     prepared = question_of(plan, problem)
     question = prepared.problem

@@ -24,7 +24,7 @@ from ftplan.planners.peer_ring.metrics import utilisations
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import lost_state
-from ftplan.planners.peer_ring.takeover.takers import losses
+from ftplan.planners.peer_ring.takeover.recovery import losses
 
 _OF_NODE = ("token", "key groups", "load", "state, bytes", "backups")
 _OF_ZONE = ("node", "key groups", "load over the fair share", "utilisation", "state, bytes", "copies, bytes")
@@ -51,10 +51,7 @@ def state_of(problem: RingProblem, state: float) -> float | None:
 def explain_node(what: Selector, planned: PlannedRing, cluster: Cluster) -> Explanation:
     """Explain a node: its arcs and copies, who takes over, and other places of its token.
 
-    Raises
-    ------
-    FtplanError
-        If the cluster has no such node.
+    Raises FtplanError if the cluster has no such node.
     """
     problem, ring = planned.problem, planned.ring
     if what.name not in cluster.position:
@@ -158,10 +155,7 @@ def _why_not(planned: PlannedRing, node: int, cluster: Cluster) -> Iterator[str]
 def explain_zone(what: Selector, planned: PlannedRing, cluster: Cluster) -> Explanation:
     """Explain a zone: its nodes, and what its loss loses.
 
-    Raises
-    ------
-    FtplanError
-        If no node is in the zone.
+    Raises FtplanError if no node is in the zone.
     """
     problem, ring = planned.problem, planned.ring
     nodes = sorted(cluster.position[node] for node in cluster.nodes_of(what))

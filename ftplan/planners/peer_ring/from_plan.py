@@ -8,7 +8,7 @@ from typing import Any
 
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.peer_ring.inputs.current import ring_of_entries
+from ftplan.planners.peer_ring.inputs.members import ring_of_entries
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.prepare import PreparedRing, prepare
 from ftplan.planners.peer_ring.problem import RingProblem
@@ -21,10 +21,7 @@ def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRing:
     The ring of a plan made by hand, without options, is of the nodes that it lists, with as many backups as it states.
     Too few nodes are no error here: whoever judges the plan says so.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     options, entries = PeerRingOptions.of_plan(plan), entries_of(plan)
     options = replace(options, replication=stated_replication(plan))
@@ -50,9 +47,6 @@ def entries_of(plan: Plan) -> Sequence[Mapping[str, Any]]:
 def ring_of(plan: Plan, problem: RingProblem) -> Ring:
     """Return the ring of a plan, nodes by number, tokens within rounding of a position at that position.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names a node that is not there, or two tokens are one.
+    Raises FtplanError if the plan names a node that is not there, or two tokens are one.
     """
     return ring_of_entries(entries_of(plan), problem.nodes, problem.position, "plan: plan.ring")

@@ -74,10 +74,7 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     ``WRONG_TOLERANCE``, ``WRONG_TAKEOVER`` and ``WRONG_ESTIMATE`` for what the body states besides; and those of
     :mod:`ftplan.planners.judging`.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
     question = prepared.problem

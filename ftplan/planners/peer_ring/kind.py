@@ -63,7 +63,7 @@ KIND = PlanKind(
         ),
         Row(
             name="virtual-nodes",
-            function="ftplan.planners.peer_ring.algorithms.virtual_nodes:virtual_nodes",
+            function="ftplan.planners.peer_ring.algorithms.baselines:virtual_nodes",
             exact=False,
             guarantee="none: many hashed tokens a node, no look at load or zones; a node that joins moves only its "
             "arcs",

@@ -45,10 +45,8 @@ NAMED = 5
 def make(problem: Problem, planner: registry.Row, options: PeerRingOptions) -> Plan:
     """Plan which tokens nodes get; see ``ftplan peer-ring --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, an option contradicts another, or a selector or plan names what is not there.
+    Raises FtplanError if an input is missing, an option contradicts another, or a selector or plan names what is not
+    there.
     """
     command = Budget(options.time_limit_s, options.iterations)
     started = time.perf_counter()

@@ -83,7 +83,7 @@ def node_figures(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
     backup = np.sum([np.zeros(size), *copies], axis=0)
     used, tokens = utilisations(problem, ring), np.bincount(ring.node, minlength=size)
     before = None if problem.current is None else utilisations(problem, problem.current)
-    fair, known = problem.cpu * _per_cpu(problem), problem.state_known
+    fair, known = problem.cpu * problem.per_cpu, problem.state_known
     listed = np.flatnonzero((tokens > 0) | problem.tier).tolist()
     return [
         {
@@ -101,9 +101,3 @@ def node_figures(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
         }
         for node in listed
     ]
-
-
-def _per_cpu(problem: RingProblem) -> float:
-    """Return the load that a core would have if all was even."""
-    cores = float(problem.cpu[problem.members].sum())
-    return float(problem.load.sum()) / cores if cores > 0.0 else 0.0

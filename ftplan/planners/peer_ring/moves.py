@@ -128,14 +128,9 @@ def ring_moves(
 ) -> tuple[list[RingMove], list[CopyMove]]:
     """Return what a change of the ring moves, ranges in order of their first position, and the copies that travel.
 
-    Parameters
-    ----------
-    dead
-        (N,) nodes that are gone, with all that they held; those that leave on notice (scale-in) still send. None for
-        none.
+    *dead*: (N,) nodes that are gone, with all that they held; those that leave on notice (scale-in) still send. None
+    for none.
 
-    Notes
-    -----
     A range is maximal with the same owner before and after, and the same holders before and after. Cost O(M + T r^2).
     """
     gone = _dead(problem, dead)

@@ -19,9 +19,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.peer_ring.changes import balanced, clockwise, positions_of_arcs
 from ftplan.planners.peer_ring.problem import RingThresholds
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, balanced, clockwise, positions_of_arcs
 
 #: A neighbour helps; nobody can: a new node has to; those asked still wait after a move; nothing to give but all of it.
 Outcome = Literal["balance", "scale-out", "wait", "alone"]
@@ -81,12 +80,8 @@ def fluid_queue(
 
     A node works evenly on all that waits and arrives at its positions; what waits moves with its position.
 
-    Parameters
-    ----------
-    owner, backlog, arriving
-        (M,) node that owns a position, work that waits there, and work that arrives there in the window.
-    able
-        (N,) work that a node can do in the window.
+    *owner*, *backlog*, *arriving*: (M,) node that owns a position, work that waits there, and work that arrives there
+    in the window. *able*: (N,) work that a node can do in the window.
     """
     work = backlog + arriving
     asked = np.bincount(owner, work, minlength=len(able))
@@ -97,13 +92,9 @@ def fluid_queue(
 def requested(ring: Ring, position: FloatArray, node: int, accepts: BoolArray, free: BoolArray) -> Request:
     """Return what comes of a node's request for help on a ring of one token a node.
 
-    Parameters
-    ----------
-    position
-        (M,) ascending; tokens move to one of them.
-    accepts, free
-        (N,) who may accept load now, and who does not wait after a move. Who waits neither accepts nor passes on; nor
-        can one pass on whose arc holds a single position.
+    *position*: (M,) ascending; tokens move to one of them. *accepts*, *free*: (N,) who may accept load now, and who
+    does not wait after a move. Who waits neither accepts nor passes on; nor can one pass on whose arc holds a single
+    position.
     """
     count = np.zeros(len(accepts), dtype=np.int64)
     count[ring.node] = positions_of_arcs(ring, position)

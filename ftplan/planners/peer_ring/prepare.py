@@ -14,17 +14,18 @@ from ftplan.model.measures.node_load import capacity_of, default_capacity
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import BoolArray, Topology
-from ftplan.planners.peer_ring.inputs.current import RingInPlace, ring_in_place
 from ftplan.planners.peer_ring.inputs.failures import FailureProbabilities, failing_nodes
 from ftplan.planners.peer_ring.inputs.loads import RingLoads, measured_queues, ring_loads
 from ftplan.planners.peer_ring.inputs.members import (
     Members,
+    RingInPlace,
     check_kept,
     check_options,
     check_order,
     check_replication,
     deployment_warnings,
     requested_members,
+    ring_in_place,
 )
 from ftplan.planners.peer_ring.inputs.setting import NodePower, ring_setting
 from ftplan.planners.peer_ring.kind import KIND
@@ -67,17 +68,11 @@ def prepare(
 
     Cost O(W K + K log K) for W windows and K key groups.
 
-    Parameters
-    ----------
-    listed
-        The nodes that are the ring's whatever the options say, to judge a plan that was made by hand.
-    judging
-        Whether a plan is to be judged: that there are too few nodes for its copies is no error then.
+    *listed*: the nodes that are the ring's whatever the options say, to judge a plan that was made by hand. *judging*:
+    whether a plan is to be judged: that there are too few nodes for its copies is no error then.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, options ask for what cannot be, or a selector or plan names what is not there.
+    Raises FtplanError if an input is missing, options ask for what cannot be, or a selector or plan names what is not
+    there.
     """
     situation = situation_of(problem, options, "a peer ring", KIND.needs)
     check_options(options)

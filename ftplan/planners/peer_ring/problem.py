@@ -188,6 +188,11 @@ class RingProblem:
         return np.bincount(self.atom, minlength=len(self.position)).astype(np.float64)
 
     @cached_property
+    def per_cpu(self) -> float:
+        """Load that a core of the members would have if all was even, 0 where there is no load."""
+        return float(self.load.sum()) / max(float(self.cpu[self.members].sum()), 1e-300)
+
+    @cached_property
     def fair(self) -> FloatArray:
         """Load that each node would have in proportion to its cpu, (N,), 0 for nodes that are no members."""
         cpu = np.where(self.members, self.cpu, 0.0)
@@ -211,11 +216,9 @@ class RingProblem:
 
         A node that is no member has no fair share: it counts as if it was one.
         """
-        total = float(self.load.sum())
-        if total == 0.0:
+        if self.per_cpu == 0.0:
             return 0.0
-        per_cpu = total / float(self.cpu[self.members].sum())
-        return float((self.loads(ring)[ring.nodes] / (self.cpu[ring.nodes] * per_cpu)).max())
+        return float((self.loads(ring)[ring.nodes] / (self.cpu[ring.nodes] * self.per_cpu)).max())
 
     def violations(self, ring: Ring) -> int:
         """Return how many arcs have two of their r + 1 holders in one zone."""

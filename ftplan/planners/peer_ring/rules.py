@@ -37,10 +37,7 @@ def requested_rules(problem: RingProblem) -> tuple[str, ...]:
 def rules(problem: RingProblem, ring: Ring, moved: float) -> tuple[str, ...]:
     """Return the rules that a plan states: those asked for, and what else its ring keeps.
 
-    Parameters
-    ----------
-    moved
-        What travels, as :attr:`RingProblem.worth` counts it.
+    *moved*: what travels, as :attr:`RingProblem.worth` counts it.
     """
     promised = {TOKENS, ZONES_APART, ONE_ZONE} | ({TARGET_LOAD} if problem.target_load is not None else set())
     if _too_few(problem, ring):  # then there are no holders, of which nothing can be promised

@@ -25,10 +25,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
 
     What fails besides the plan's own failure strikes with it, all at once.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan names what the problem does not have.
+    Raises FtplanError if an input is missing, or the plan names what the problem does not have.
     """
     own = PeerRingOptions.of_plan(plan)
     instead: dict[str, Any] = {"fail": tuple(dict.fromkeys((*own.fail, *asked.fail)))}

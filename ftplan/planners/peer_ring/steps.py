@@ -90,10 +90,7 @@ def _by_node(tokens: set[_Token]) -> dict[int, list[_Token]]:
 def steps_of(stated: Sequence[Mapping[str, Any]] | None, problem: RingProblem, ring: Ring) -> tuple[RingStep, ...]:
     """Return the steps that a plan lists, with the ring after each; without a list, one to its *ring* in the end.
 
-    Raises
-    ------
-    FtplanError
-        If a step names a node that the cluster lacks, or takes away a token that is not there.
+    Raises FtplanError if a step names a node that the cluster lacks, or takes away a token that is not there.
     """
     if stated is None or problem.current is None:
         same = problem.current is not None and same_ring(problem.current, ring)

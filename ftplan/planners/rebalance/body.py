@@ -111,11 +111,6 @@ def new_copies_of(problem: RebalanceProblem, answer: Rebalance) -> list[dict[str
     ]
 
 
-def objective_name(problem: RebalanceProblem) -> str:
-    """Return what the objective is called."""
-    return problem.criterion if problem.traffic is None else f"{problem.criterion}-and-traffic"
-
-
 def summary(prepared: PreparedRebalance, options: RebalanceOptions, answer: Rebalance | None) -> dict[str, Any]:
     """Return the figures before and after, None for none, and what follows from question and moves alone."""
     problem, series = prepared.problem, prepared.series

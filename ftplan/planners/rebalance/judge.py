@@ -21,7 +21,7 @@ from ftplan.planners.judging import (
     judge_summary,
     judge_unanswered,
 )
-from ftplan.planners.rebalance.body import objective_name, summary
+from ftplan.planners.rebalance.body import summary
 from ftplan.planners.rebalance.from_plan import group_numbers, moves_listed, numbered, question_of
 from ftplan.planners.rebalance.judge_body import judge_body
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
@@ -217,7 +217,7 @@ def _point(item: Any) -> tuple[float, float] | None:
 
 
 def _objective(plan: Plan, problem: RebalanceProblem, moves: Sequence[Migration]) -> list[Violation]:
-    stated, name = plan.objective, objective_name(problem)
+    stated, name = plan.objective, problem.objective_name
     if stated is not None and stated.value is not None and stated.name in OBJECTIVES and stated.name != name:
         text = f"objective names {stated.name}, the plan's options ask for {name}"
         return [Violation("OBJECTIVE_DIFFERS", text, "objective.name")]

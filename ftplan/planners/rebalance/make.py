@@ -14,7 +14,7 @@ from ftplan.planners.budget import Budget, of_command
 from ftplan.planners.making import Made, log_planned, without_failure
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.phases.front import front
-from ftplan.planners.rebalance.body import body, objective_name, summary
+from ftplan.planners.rebalance.body import body, summary
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
 from ftplan.planners.rebalance.problem import Rebalance
@@ -48,7 +48,7 @@ def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> 
     made = Made(
         result=replace(result, reason=result.reason or _nothing_to_do(answer, options), rules=rules(question)),
         body=None if answer is None else body(question, answer, options.protocol),
-        objective=Objective.of(objective_name(question), "min", value, None if answer is None else result.bound),
+        objective=Objective.of(question.objective_name, "min", value, None if answer is None else result.bound),
         summary=_summary(prepared, options, answer),
         warnings=of_command(warnings, command.time_limit_s),
         inputs=(*without_failure(problem), *prepared.inputs),

@@ -94,6 +94,11 @@ class RebalanceProblem:
     limits: RebalanceLimits = RebalanceLimits()
     warnings: tuple[Warn, ...] = field(default=())
 
+    @property
+    def objective_name(self) -> str:
+        """What the objective is called."""
+        return self.criterion if self.traffic is None else f"{self.criterion}-and-traffic"
+
     @cached_property
     def start_load(self) -> FloatArray:
         """Load of each node before any move, (N,)."""

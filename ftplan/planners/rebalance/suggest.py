@@ -19,7 +19,7 @@ def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[s
     """Return a suggestion as a plan's summary keeps it, on top of the nodes that are added and removed already."""
     problem, cluster = prepared.problem, prepared.cluster
     low, high = options.band
-    sizing = ClusterSizing(problem, prepared.series.loads.sum(axis=1), (low, high))
+    sizing = ClusterSizing(problem, prepared.series.loads.sum(axis=1), (low, high), options.seed)
     made = suggest(sizing)
     after = sizing.in_use.copy()
     after[list(made.nodes)] = made.action == "add"

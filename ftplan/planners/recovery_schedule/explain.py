@@ -265,12 +265,6 @@ def _task(what: Selector, played: _Played) -> Explanation:
     return Explanation(str(what), title, columns, tuple(rows), tuple(notes), (), COLUMNS, tuple(nodes))
 
 
-def _candidates(task: int, event: ReplayEvent, played: _Played) -> list[dict[str, Any]]:
-    """Return every node for a task at the time of a step of the plan."""
-    recover = (played.plan.plan or {})["steps"][event.step or 0]["recover"]
-    return candidates(task, event, recover, played.replay, played.incident)
-
-
 def _not_before(task: int, played: _Played) -> list[str]:
     """Say of each step before the one that starts a task why it did not, of the first and last ones at most."""
     started = played.entries.get(task, [])

@@ -12,7 +12,6 @@ import numpy as np
 
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.measures.recovery_time import AT_ONCE
-from ftplan.model.plan import Objective
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.best_density import best_density, best_density_step
@@ -24,14 +23,13 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import (
     time_indexed,
 )
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import single_step_bounds
-from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
-from ftplan.planners.recovery_schedule.algorithms.schedule.downtime import DowntimeLog
+from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule, nothing_recovered
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState, by_queries
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import RepairState
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.body import body
-from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem, decision_points
-from ftplan.planners.recovery_schedule.schedule import Schedule, ScheduleStep
+from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.schedule import Schedule
 
 #: Seconds that one schedule may take: its work is bounded, the clock should never end it.
 SCHEDULING_S = 600.0
@@ -46,7 +44,7 @@ def recovered(problem: RecoveryProblem) -> tuple[Schedule, float]:
     returns within the horizon, and that command has no plan, nothing is recovered at any step.
     """
     result = best_density(problem, _options())
-    return result.answer or _nothing_recovered(problem), result.bound or 0.0
+    return result.answer or nothing_recovered(problem), result.bound or 0.0
 
 
 def priority_time(problem: RecoveryProblem, *, rough: bool = False) -> float:
@@ -58,7 +56,7 @@ def priority_time(problem: RecoveryProblem, *, rough: bool = False) -> float:
     if not rough:
         return priority_time_of(recovered(problem)[0], problem)
     alone = construct_schedule(problem, _options(), by_queries(best_density_step)).answer
-    return priority_time_of(alone or _nothing_recovered(problem), problem)
+    return priority_time_of(alone or nothing_recovered(problem), problem)
 
 
 def steps_of_recovery(problem: RecoveryProblem) -> list[dict[str, Any]]:
@@ -68,22 +66,6 @@ def steps_of_recovery(problem: RecoveryProblem) -> list[dict[str, Any]]:
 
 def _options() -> RecoveryOptions:
     return RecoveryOptions(objective="priority-time", time_limit_s=SCHEDULING_S, iterations=0)
-
-
-def _nothing_recovered(problem: RecoveryProblem) -> Schedule:
-    """Return the schedule with a step for everything that happens, at which nothing is recovered."""
-    repair, queries = RepairState(problem), failed_queries(problem.graph, problem.failed)
-    downtimes = DowntimeLog(problem, queries)
-    steps = []
-    for number, point in enumerate(decision_points(problem)):
-        rolled_back = tuple(repair.strike(point.failures, point.at_s).rolled_back)
-        if point.failures or rolled_back:
-            queries = failed_queries(problem.graph, repair.down)
-            downtimes.reopen(queries, repair, point.at_s, number if rolled_back else None)
-        none = Objective.of("priority", "max", 0.0, None)
-        begun = number == 0 or bool(rolled_back)
-        steps.append(ScheduleStep(point.at_s, point.trigger(problem), 0.0, 0.0, none, begun, (), (), rolled_back))
-    return Schedule(tuple(steps), downtimes.ended(steps[-1].at_s, queries, repair), ())
 
 
 @dataclass(frozen=True, eq=False)

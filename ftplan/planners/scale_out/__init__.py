@@ -17,12 +17,12 @@ From files to a plan:
 - ``prepare.py`` and what it calls (``room.py``, ``unknowns.py``) make the arrays of ``problem.py``:
   ``bottlenecks/`` has scores and states, ``demand/`` how operators were used and what is demanded of them,
   ``forecasting/`` how that goes on, ``techniques/`` what replacing tasks costs.
-- ``effects.py`` says what parallelism and key ranges mean; ``splits.py`` cuts key groups into the best ranges
-  [Pinar2004], ``parallelism.py`` which numbers of tasks are worth a look; ``rules.py`` is the checker.
-- ``algorithms/`` answers: parallelism, nodes, techniques, the alarming threshold (``alarming.py`` asks for it).
-- ``body.py`` is the body of the plan and writes it, with ``reasons.py`` (why, and in which steps). ``metrics.py`` has
-  its figures and the fairness degree, ``summary.py`` what is said of the whole, with ``contention.py``, ``churn.py``
-  (how often to rescale) and ``key_log.py`` (the best max parallelism for the keys of a log).
+- ``problem.py`` also says what parallelism and key ranges mean; ``parallelism.py`` cuts key groups into the best
+  ranges [Pinar2004], and says which numbers of tasks are worth a look; ``rules.py`` is the checker.
+- ``algorithms/`` answers: parallelism, nodes, techniques, the alarming threshold.
+- ``body.py`` is the body of the plan and writes it. ``metrics.py`` has its figures, reasons and steps, and the fairness
+  degree, ``summary.py`` what is said of the whole, with ``churn.py`` (how often to rescale) and ``key_log.py`` (the
+  best max parallelism for the keys of a log).
 
 From a plan, without any algorithm: ``from_plan.py`` is the question again, ``judge.py`` (verify), ``score.py``
 (evaluate), ``explain.py``, ``diff.py``. Tables are in ``view.py``, pictures in ``figure.py``.

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative
 from ftplan.model.plan import finite
-from ftplan.planners.scale_out.effects import as_it_runs, highest_use, task_state
 from ftplan.planners.scale_out.metrics import ScaledFigures, fairness_of
 from ftplan.planners.scale_out.prepare import PreparedScaling
+from ftplan.planners.scale_out.problem import as_it_runs, highest_use, task_state
 
 
 def body(

@@ -9,15 +9,20 @@ import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.scale_out.algorithms.churn.choice import RescalingPolicy, best_policies, rank, replayed
+from ftplan.planners.scale_out.algorithms.churn.choice import (
+    TARGET,
+    PlannedPolicy,
+    RescalingPolicy,
+    best_policies,
+    rank,
+    replayed,
+)
 from ftplan.planners.scale_out.algorithms.churn.optimum import (
     MOST_STATES,
     OfflineOptimum,
     offline_optimum,
     timely_schedule,
 )
-from ftplan.planners.scale_out.algorithms.churn.planned import PlannedPolicy
-from ftplan.planners.scale_out.algorithms.churn.policies import TARGET
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnAccount, ChurnLimits, DemandTrace, account
 from ftplan.planners.scale_out.forecasting.methods import DAY_S, day_ahead, windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions

@@ -15,12 +15,10 @@ from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
 from ftplan.model.violation import over
 from ftplan.planners.assessments import Explanation, explained
-from ftplan.planners.scale_out.effects import as_it_runs, required_tasks, task_state, task_use
 from ftplan.planners.scale_out.from_plan import figures_of, numbered, operator_numbers, question_of
-from ftplan.planners.scale_out.metrics import ScaledFigures
+from ftplan.planners.scale_out.metrics import ScaledFigures, why_so_many
 from ftplan.planners.scale_out.parallelism import OperatorSizing
-from ftplan.planners.scale_out.problem import OperatorScaling
-from ftplan.planners.scale_out.reasons import why_so_many
+from ftplan.planners.scale_out.problem import OperatorScaling, as_it_runs, required_tasks, task_state, task_use
 
 #: Parallelisms that an explanation lists, from the smallest that could do on.
 MAX_LISTED = 24
@@ -35,10 +33,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     An operator: its state and why, its new tasks, and what other parallelisms would do. A
     key group: the task that it goes to. A node: the tasks that come to it and go.
 
-    Raises
-    ------
-    FtplanError
-        If the selector is of another kind or names what is not there.
+    Raises FtplanError if the selector is of another kind or names what is not there.
     """
     prepared = question_of(plan, problem)
     scaling = numbered(plan, prepared.problem)

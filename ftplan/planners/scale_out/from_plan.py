@@ -10,11 +10,10 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
-from ftplan.planners.scale_out.effects import even_ranges_of
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
-from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem, even_ranges_of
 from ftplan.planners.scale_out.rules import range_faults
 
 
@@ -23,10 +22,7 @@ def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedScaling
 
     The alarming threshold is the one that the plan records, whoever chose it.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     options = ScaleOutOptions.of_plan(plan)
     if options.alarming == "auto":
@@ -45,10 +41,8 @@ def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
     Key ranges that are not stated are those of even number. An operator changes where it gets another number of tasks,
     or other key ranges than those of even number.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names an operator or node that is not there, an operator twice, or ranges that are none.
+    Raises FtplanError if the plan names an operator or node that is not there, an operator twice, or ranges that are
+    none.
     """
     operators = operator_numbers(problem)
     nodes = {name: number for number, name in enumerate(problem.nodes)}

@@ -23,7 +23,6 @@ from ftplan.planners.judging import (
     shown,
 )
 from ftplan.planners.scale_out.body import operator_of
-from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
 from ftplan.planners.scale_out.from_plan import (
     figures_of,
     numbered,
@@ -34,7 +33,7 @@ from ftplan.planners.scale_out.from_plan import (
 )
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
-from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import Scaling, ScalingProblem, extra_cpu, sustained_load
 from ftplan.planners.scale_out.rules import (
     FREE_CPU,
     LATENCY,
@@ -135,10 +134,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     for the rules ``OVER_CAPACITY``, ``OVER_PARALLELISM``, ``UNDER_PEAK``, ``OVER_BUDGET``, ``OVER_PAUSE`` and
     ``WRONG_TECHNIQUE``; ``WRONG_COST`` for what the body states besides; and those of :mod:`ftplan.planners.judging`.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
     question, options = prepared.problem, ScaleOutOptions.of_plan(plan)

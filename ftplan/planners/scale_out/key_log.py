@@ -16,9 +16,8 @@ from ftplan.model.plan import Warn
 from ftplan.model.statistics import Manifest
 from ftplan.model.tolerances import TINY
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.effects import share_at
 from ftplan.planners.scale_out.parallelism import OperatorSizing
-from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem
+from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem, share_at
 from ftplan.spark_stats import hashing, spark_hashing
 
 #: The largest max parallelism that engines take.
@@ -77,17 +76,10 @@ def max_parallelisms(
     that whose busiest task is least busy. ``traps`` are those that need more tasks, or leave the
     busiest busier, than a smaller one does.
 
-    Parameters
-    ----------
-    most
-        The largest that is tried, 32,768 if None.
+    *most*: the largest that is tried, 32,768 if None. Cost O(keys + max
+    parallelism) for each that is tried.
 
-    Cost O(keys + max parallelism) for each that is tried.
-
-    Raises
-    ------
-    FtplanError
-        If the log names an operator that is not there, or has no key groups.
+    Raises FtplanError if the log names an operator that is not there, or has no key groups.
     """
     by_id = {operator.id: operator for operator in problem.operators}
     rows: list[dict[str, Any]] = []

@@ -14,21 +14,40 @@ from ftplan.planners import registry
 from ftplan.planners.budget import Budget, SearchOptions, of_command
 from ftplan.planners.making import Made, log_planned, without_failure
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.alarming import alarmed
+from ftplan.planners.scale_out.algorithms.alarming import alarming_threshold
 from ftplan.planners.scale_out.algorithms.baselines import baselines
 from ftplan.planners.scale_out.algorithms.nodes import on_their_state
 from ftplan.planners.scale_out.algorithms.techniques import Techniques, choose_techniques
 from ftplan.planners.scale_out.body import body
 from ftplan.planners.scale_out.churn import churn
-from ftplan.planners.scale_out.effects import extra_cpu, lacks_tasks, sustained_load
 from ftplan.planners.scale_out.key_log import max_parallelisms
-from ftplan.planners.scale_out.metrics import ScaledFigures
+from ftplan.planners.scale_out.metrics import ScaledFigures, steps, why_so_many
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
-from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
-from ftplan.planners.scale_out.reasons import steps, why_so_many
+from ftplan.planners.scale_out.problem import Scaling, ScalingProblem, extra_cpu, lacks_tasks, sustained_load
 from ftplan.planners.scale_out.rules import rules
 from ftplan.planners.scale_out.summary import summary
+from ftplan.planners.scale_out.techniques.prepare import setup_seconds
+
+
+def alarmed(
+    prepared: PreparedScaling, options: ScaleOutOptions
+) -> tuple[PreparedScaling, tuple[Mapping[str, Any], ...], tuple[Warn, ...]]:
+    """Return the question with the alarming threshold that is asked for, or with the best one.
+
+    Also what the thresholds that are worth a look would have meant in the statistics, and what there is to say.
+    """
+    if options.alarming != "auto":
+        return prepared, (), ()
+    low, promote = prepared.thresholds.scale_in, prepared.thresholds.promote
+    guess = prepared.thresholds.alarming
+    setup_windows = setup_seconds(prepared.setting, prepared.problem) / prepared.window_s
+    made = alarming_threshold(prepared.scores, low, promote, setup_windows, options.ready, guess)
+    front = tuple(
+        {"alarming": point.threshold, "ready": point.ready, "backup_share": point.backup_share} for point in made.front
+    )
+    return prepared.alarmed_at(made.chosen.threshold), front, made.warnings
+
 
 #: Share of the time for the plan; the rest is for what it is compared with.
 PLANNED = 0.9
@@ -37,10 +56,7 @@ PLANNED = 0.9
 def make(problem: Problem, planner: registry.Row, options: ScaleOutOptions) -> Plan:
     """Plan which operators get how many tasks; see ``ftplan scale-out --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, an option contradicts another, or a plan or file names what is not there.
+    Raises FtplanError if an input is missing, an option contradicts another, or a plan or file names what is not there.
     """
     command = Budget(options.time_limit_s, options.iterations)
     started = time.perf_counter()

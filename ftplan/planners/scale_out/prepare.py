@@ -13,23 +13,23 @@ from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, Topology
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
-from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory
-from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.bottlenecks.states import (
+from ftplan.planners.scale_out.bottlenecks.histories import (
+    OperatorHistory,
     ScoreThresholds,
     Timeline,
     check_thresholds,
     timeline,
 )
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.demand.operator_demand import OperatorFlow
 from ftplan.planners.scale_out.demand.usage import OperatorUsage, operator_usage, scalable_operators
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
 from ftplan.planners.scale_out.kind import KIND
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, ScalingProblem
 from ftplan.planners.scale_out.room import ClusterRoom, by_id, job_weights, room, task_memory
+from ftplan.planners.scale_out.techniques.costs import TechniqueSetting
 from ftplan.planners.scale_out.techniques.prepare import leads, setup_seconds, technique_setting
-from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
-from ftplan.planners.scale_out.true_rates import OperatorFlow
 from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
 from ftplan.planners.situation import Situation, situation_of
 
@@ -90,10 +90,7 @@ class PreparedScaling:
     def alarmed_at(self, alarming: float) -> PreparedScaling:
         """Return the same with another alarming threshold: ``--alarming auto``.
 
-        Raises
-        ------
-        FtplanError
-            If it is not between the others, or no score reaches it.
+        Raises FtplanError if it is not between the others, or no score reaches it.
         """
         thresholds = self.thresholds._replace(alarming=alarming)
         check_thresholds(thresholds, self.reachable)
@@ -116,11 +113,8 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
     With ``--alarming auto`` the alarming threshold is a guess, or the one between the others: who knows a better one
     says so by :meth:`PreparedScaling.alarmed_at`. Cost O(windows x tasks) in arrays.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit another, a plan names what is not there, or scores never reach a
-        threshold.
+    Raises FtplanError if an input is missing or does not fit another, a plan names what is not there, or scores never
+    reach a threshold.
     """
     situation = _situation(problem, options)
     place = room(situation.topology, situation.cluster)

@@ -1,19 +1,151 @@
 """The question of a scale-out: how many tasks each operator gets, which key ranges, and on which nodes.
 
-Use is in tasks: a use of 1 keeps one task busy all the time. Shapes: O operators, J jobs, K key groups of one
-operator, W windows, N nodes.
+And what parallelism and key ranges mean: the use of each task, the share of the demand that jobs sustain, the cores.
+Use is in tasks: a use of 1 keeps one task busy all the time. Shapes: O operators, J jobs, K key groups of one operator,
+W windows, N nodes.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import Warn
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
+
+#: More tasks than any operator has, where a demand is beyond all bounds.
+COUNTLESS = 1e15
+
+
+def even_ranges_of(operator: ScalableOperator, parallelism: int) -> tuple[tuple[int, int], ...]:
+    """Return the ranges of even number that so many tasks of an operator have, () without keyed state."""
+    return even_ranges(operator.key_groups, parallelism) if operator.keyed else ()
+
+
+def as_it_runs(problem: ScalingProblem, number: int) -> OperatorScaling:
+    """Return the tasks of an operator as they run now, with ranges of even number; nodes are () where unknown."""
+    operator = problem.operators[number]
+    ranges = even_ranges_of(operator, operator.parallelism)
+    return OperatorScaling(number, operator.parallelism, ranges, problem.now[number] if problem.now else ())
+
+
+def task_use(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the use of each task, (parallelism,): what its key groups take, or an even share without keyed state."""
+    if not operator.keyed:
+        return np.full(parallelism, operator.use / parallelism)
+    return over_ranges(operator.group_use, ranges)
+
+
+def highest_use(operator: ScalableOperator, scaling: OperatorScaling | None) -> float:
+    """Return the use of the busiest task of an operator, as it runs now where there is no scaling of it."""
+    if scaling is not None:
+        return float(task_use(operator, scaling.parallelism, scaling.ranges).max())
+    return float(task_use(operator, operator.parallelism, even_ranges_of(operator, operator.parallelism)).max())
+
+
+def lacks_tasks(operator: ScalableOperator, target: float) -> bool:
+    """Return whether a task of an operator, as it runs now, is above the target at the demand it is sized for."""
+    return highest_use(operator, None) > target * (1.0 + ROUNDING)
+
+
+def required_tasks(operator: ScalableOperator, target: float) -> int:
+    """Return the fewest tasks that an operator needs at the demand if its load were even, at least 1."""
+    return max(1, math.ceil(min(operator.use / target * (1.0 - ROUNDING), COUNTLESS)))
+
+
+def task_state(operator: ScalableOperator, parallelism: int, ranges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the state of each task in bytes, (parallelism,)."""
+    if not operator.keyed:
+        return np.zeros(parallelism)
+    return over_ranges(operator.state_bytes, ranges)
+
+
+def over_ranges(values: FloatArray, ranges: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the sum of values (K,) over the key groups of each range."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    return np.array([total[last + 1] - total[first] for first, last in ranges], dtype=np.float64)
+
+
+def lacks_memory(operator: ScalableOperator) -> bool:
+    """Return whether a task of an operator, as it runs now, has more state than it may hold."""
+    return largest_state(operator, None) > operator.task_memory * (1.0 + ROUNDING)
+
+
+def scaled_in(operator: ScalableOperator, target: float) -> bool:
+    """Return whether an operator may only lose tasks: its score says so, and its tasks suffice at the demand.
+
+    One that is scaled in lets its new tasks take over before those of all others begin.
+    """
+    return operator.state == "scale-in" and operator.use > 0.0 and not lacks_tasks(operator, target)
+
+
+def acting(problem: ScalingProblem) -> tuple[int, ...]:
+    """Return the operators whose parallelism may change: those that are not normal, and normal ones that lack tasks.
+
+    The latter were kept idle by a bottleneck before them, and are the next one once that is gone. An operator of which
+    it is not known how many tasks its demand keeps busy stays as it is.
+    """
+    target = problem.limits.target
+    return tuple(
+        i
+        for i, item in enumerate(problem.operators)
+        if item.use > 0.0 and (item.state != "normal" or lacks_tasks(item, target))
+    )
+
+
+def share_at(highest: float, target: float) -> float:
+    """Return the share of its demand that an operator sustains whose busiest task would have such a use, at most 1."""
+    return 1.0 if highest <= target * (1.0 + ROUNDING) else target / highest
+
+
+def sustained(problem: ScalingProblem, scaling: Scaling) -> FloatArray:
+    """Return the share of its demand that each job sustains with no task above the target, (J,), at most 1.
+
+    Under back pressure a job is as slow as its slowest operator.
+    """
+    shares = np.ones(len(problem.weight))
+    for position, operator in enumerate(problem.operators):
+        highest = highest_use(operator, scaling.by_operator.get(position))
+        shares[operator.job] = min(shares[operator.job], share_at(highest, problem.limits.target))
+    return shares
+
+
+def sustained_load(problem: ScalingProblem, scaling: Scaling) -> float:
+    """Return the share of all demand that is sustained, jobs weighted by their output."""
+    return float(problem.weight @ sustained(problem, scaling))
+
+
+def extra_cpu(problem: ScalingProblem, scaling: Scaling) -> float:
+    """Return the cores that the jobs reserve more than now, when old tasks are gone; below 0 where they need less."""
+    return float(
+        sum(
+            (item.parallelism - problem.operators[item.operator].parallelism) * problem.operators[item.operator].cpu
+            for item in scaling.operators
+        )
+    )
+
+
+def largest_state(operator: ScalableOperator, scaling: OperatorScaling | None) -> float:
+    """Return the bytes of state of the fullest task of an operator, as it runs now where there is no scaling of it."""
+    if scaling is not None:
+        return float(task_state(operator, scaling.parallelism, scaling.ranges).max())
+    return float(task_state(operator, operator.parallelism, even_ranges_of(operator, operator.parallelism)).max())
+
+
+def waves(problem: ScalingProblem, scaling: Scaling) -> tuple[tuple[OperatorScaling, ...], tuple[OperatorScaling, ...]]:
+    """Return what changes first, being scaled in, and what changes when the old tasks of these are gone."""
+    target = problem.limits.target
+    first = [scaled_in(problem.operators[item.operator], target) for item in scaling.operators]
+    pairs = tuple(zip(scaling.operators, first, strict=True))
+    return tuple(item for item, less in pairs if less), tuple(item for item, less in pairs if not less)
+
 
 State = Literal["normal", "prepared", "promoted", "scale-in"]
 Split = Literal["load", "hash"]

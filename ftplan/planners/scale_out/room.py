@@ -116,11 +116,8 @@ def jobs_of(topology: Topology) -> IntArray:
 def job_weights(topology: Topology, output: FloatArray) -> FloatArray:
     """Return the share of each job in the value of all output, (J,): records/s of outputs times their priority.
 
-    Parameters
-    ----------
-    output
-        Records/s that each operator puts out, (operators,), by position; only those of outputs count. Jobs weigh by
-        priority alone where no output has any.
+    *output*: records/s that each operator puts out, (operators,), by position; only those of outputs count. Jobs weigh
+    by priority alone where no output has any.
     """
     job = jobs_of(topology)
     flags = np.array([operator.output for operator in topology.operators])

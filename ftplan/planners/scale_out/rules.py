@@ -11,8 +11,15 @@ from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.tolerances import SOLVED
 from ftplan.model.units import MB
 from ftplan.model.violation import Breach, over
-from ftplan.planners.scale_out.effects import acting, highest_use, largest_state, waves
-from ftplan.planners.scale_out.problem import ScalableOperator, Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import (
+    ScalableOperator,
+    Scaling,
+    ScalingProblem,
+    acting,
+    highest_use,
+    largest_state,
+    waves,
+)
 
 RANGES, TARGET, TASK_MEMORY, MOST, PEAK = "ranges", "target", "task-memory", "max-parallelism", "peak"
 FREE_CPU, QUOTA, NODE_CPU = "free-cpu", "quota", "node-cpu"
@@ -59,12 +66,8 @@ def broken(
 ) -> list[Breach]:
     """Return every rule that new tasks break, a breach for each operator or node of it.
 
-    Parameters
-    ----------
-    splits
-        How operators are split, by number; None where nobody says so, then nothing is said of it.
-
-    Cost O(key groups + tasks + nodes).
+    *splits*: how operators are split, by number; None where nobody says so, then nothing is said of it. Cost O(key
+    groups + tasks + nodes).
     """
     return [
         *_ranges(problem, scaling),

@@ -9,19 +9,16 @@ from ftplan.model.plan import Plan, finite
 from ftplan.model.problem import Problem
 from ftplan.model.violation import over
 from ftplan.planners.assessments import Asked, Scores
-from ftplan.planners.scale_out.effects import extra_cpu, highest_use, sustained_load
 from ftplan.planners.scale_out.from_plan import figures_of, numbered, question_of
 from ftplan.planners.scale_out.metrics import mean_of
+from ftplan.planners.scale_out.problem import extra_cpu, highest_use, sustained_load
 from ftplan.planners.scenarios import with_scenario_fails
 
 
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """Return the metrics of a scale-out. Nodes that fail take their new tasks with them; nothing else depends on them.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan names what the problem does not have.
+    Raises FtplanError if an input is missing, or the plan names what the problem does not have.
     """
     prepared = question_of(plan, problem)
     question = prepared.problem

@@ -12,9 +12,8 @@ from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.topology import Topology
 from ftplan.planners.scale_out.demand.usage import OperatorUsage
-from ftplan.planners.scale_out.effects import acting
 from ftplan.planners.scale_out.forecasting.methods import DAY_S
-from ftplan.planners.scale_out.problem import ScalingProblem
+from ftplan.planners.scale_out.problem import ScalingProblem, acting
 
 #: How many operators a warning names.
 NAMED = 5

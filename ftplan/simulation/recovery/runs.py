@@ -48,22 +48,12 @@ class SimulatedRun(NamedTuple):
 
 
 class SimulatedRuns:
-    """What the runs of one contender were like, in their order; over time their mean is kept alone.
-
-    Attributes
-    ----------
-    summaries
-        One a run.
-    events
-        Those of the first run.
-    warnings
-        What is said of any run, each once.
-    """
+    """What the runs of one contender were like, in their order; over time their mean is kept alone."""
 
     def __init__(self) -> None:
-        self.summaries: list[RecoverySummary] = []
-        self.events: tuple[ControlEvent, ...] = ()
-        self.warnings: dict[Warn, None] = {}
+        self.summaries: list[RecoverySummary] = []  # one a run
+        self.events: tuple[ControlEvent, ...] = ()  # those of the first run
+        self.warnings: dict[Warn, None] = {}  # what is said of any run, each once
         self._sums: list[FloatArray] = []
         self._counts: list[IntArray] = []
 

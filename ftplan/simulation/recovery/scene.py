@@ -29,34 +29,24 @@ from ftplan.simulation.scene import resolution
 
 @dataclass(frozen=True, eq=False)
 class RecoveryScene:
-    """What all runs have in common; ``arrivals`` are those that can host tasks.
-
-    Attributes
-    ----------
-    schedule_options
-        How a plan is made, and held to its rules, in this scene.
-    cores
-        Of each node of the cluster and of each arrival, in this order.
-    home, replica
-        Node of each task and of its active replica, by position in the cluster; -1 without one; shape (tasks,).
-    every_s
-        Resolution of what an answer tells over time.
-    """
+    """What all runs have in common; ``arrivals`` are those that can host tasks."""
 
     problem: Problem
     options: RecoverySimulationOptions
-    schedule_options: RecoveryScheduleOptions
+    schedule_options: RecoveryScheduleOptions  # how a plan is made, and held to its rules, in this scene
     question: RecoveryQuestion
     running: RunningJob
     arrivals: tuple[Arrival, ...]
-    cores: tuple[float, ...]
+    cores: tuple[float, ...]  # of each node of the cluster and of each arrival, in this order
+    #: ``home``, ``replica``: node of each task and of its active replica, by position in the cluster; -1 without one;
+    #: shape (tasks,)
     home: IntArray
     replica: IntArray
     replicas: tuple[other_plans.Replica, ...]
     timing: RecoveryTiming
     checkpoint_s: float
     until_s: float
-    every_s: float
+    every_s: float  # resolution of what an answer tells over time
     inputs: tuple[InputFile, ...]
     warnings: tuple[Warn, ...]
 

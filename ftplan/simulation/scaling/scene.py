@@ -19,8 +19,8 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
+from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds, check_thresholds
 from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
-from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, check_thresholds
 from ftplan.planners.scale_out.from_plan import figures_of, numbered, question_of
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions

@@ -11,8 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 import ftplan
-from ftplan.api.importing import Imported
-from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator
+from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator, Imported
 from ftplan.io.cluster_file import load_cluster
 from ftplan.io.topology_file import load_topology
 from tests.places import ROOT

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.engines.importing.cycles import cycles, feedback
 from ftplan.engines.importing.draft import Draft, DraftEdge, DraftNode, DraftOperator, ImportOptions
+from ftplan.engines.importing.edges import cycles, feedback
 from ftplan.engines.importing.finish import finish
 from ftplan.engines.importing.hosts import zone_map
 from ftplan.errors import FtplanError

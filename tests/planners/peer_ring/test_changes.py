@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.peer_ring.changes import balanced, clockwise, half_way, positions_of_arcs, scaled_out, without
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, balanced, clockwise, half_way, positions_of_arcs, scaled_out, without
 
 SIXTEEN = np.arange(16) / 16
 #: A, B, C and D of the figures, each with a quarter of the circle.

@@ -11,8 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftplan.model.plan import Objective, Plan
-from ftplan.planners.peer_ring.figure import chance, failed, figures, highlights, lead, nodes, sent, tokens
-from ftplan.planners.peer_ring.figure_circle import ARCS, Arc, ring
+from ftplan.planners.peer_ring.figure import (
+    ARCS,
+    Arc,
+    chance,
+    failed,
+    figures,
+    highlights,
+    lead,
+    nodes,
+    ring,
+    sent,
+    tokens,
+)
 from ftplan.reports.drawing import Line, Text
 from ftplan.reports.plot_file import png
 

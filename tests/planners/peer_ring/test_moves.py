@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.model.topology import BoolArray
-from ftplan.planners.peer_ring.changes import balanced, scaled_out, without
 from ftplan.planners.peer_ring.moves import CopyMove, moved_bytes, replayed_share_s, ring_moves
 from ftplan.planners.peer_ring.problem import Event, RingProblem
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, balanced, scaled_out, without
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_problem
 
 ARC = 4

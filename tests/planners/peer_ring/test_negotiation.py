@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.peer_ring.changes import positions_of_arcs
 from ftplan.planners.peer_ring.negotiation import Watch, fluid_queue, may_accept, negotiated, overloaded, requested
 from ftplan.planners.peer_ring.problem import RingThresholds
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, positions_of_arcs
 
 POSITION = np.arange(32) / 32
 #: Four nodes with a quarter each.

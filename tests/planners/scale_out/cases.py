@@ -13,10 +13,9 @@ import pandas as pd
 import ftplan
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import Objective, Plan
-from ftplan.planners.scale_out.effects import acting, sustained_load
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import prepare
-from ftplan.planners.scale_out.problem import OperatorScaling, Scaling
+from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, acting, sustained_load
 from ftplan.planners.scale_out.rules import broken
 
 MB = 2**20

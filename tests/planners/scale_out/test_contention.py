@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 
-from ftplan.planners.scale_out.contention import ContentionSetting, contention
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.planners.scale_out.summary import ContentionSetting, contention
 from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import MB, evenly, operator, problem, splits

@@ -18,10 +18,9 @@ from ftplan.errors import FtplanError
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import Topology
 from ftplan.planners.scale_out.bottlenecks.rules_file import SHIPPED
-from ftplan.planners.scale_out.effects import acting, lacks_tasks, task_use
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
-from ftplan.planners.scale_out.problem import ScalableOperator
+from ftplan.planners.scale_out.problem import ScalableOperator, acting, lacks_tasks, task_use
 from ftplan.planners.scale_out.room import by_id, job_weights, jobs_of, room
 from tests.effort import examples
 from tests.model.measures.measured_cases import measured, tables

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ftplan.planners.peer_ring.changes import balanced, scaled_out, without
 from ftplan.planners.peer_ring.problem import RingThresholds
+from ftplan.planners.peer_ring.ring import balanced, scaled_out, without
 from ftplan.simulation.ring.run import run_ring
 from ftplan.simulation.ring.setting import Leave, NodeFailure, Surge
 from tests.simulation.ring.cases import BOUND_S, ring

@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import FloatArray
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
-from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds, timeline
 from ftplan.simulation.scaling.setting import (
     BatchedLoad,
     Detection,

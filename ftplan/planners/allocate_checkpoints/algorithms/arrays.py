@@ -13,10 +13,11 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 from ftplan.model.measures.correlation import expected_random
-from ftplan.model.plan import Warn, sound_bound
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.plan import Status, Warn
+from ftplan.model.tolerances import LEAST_SCALE, NOISE, PROVEN, ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MB
+from ftplan.planners.incumbents import Incumbents
 
 #: Bytes of one pair of key group and node: its cost, and whether it is allowed.
 BYTES_PER_PAIR = 9.0
@@ -118,26 +119,38 @@ class CheckpointProblem:
 
     def gap(self, value: float, bound: float) -> float:
         """Return ``|bound - value|`` relative to what a random plan loses against the bound; to |value| if integral."""
-        if self.integral:
-            return abs(self.rounded(bound) - value) / max(abs(value), 1e-9)
-        return abs(bound - value) / max(abs(self.random_value - bound), 1e-9)
+        return abs(bound - value) / max(self._scale(value, bound), LEAST_SCALE)
 
-    def rounded(self, bound: float) -> float:
-        """Return a bound as high as whole costs allow: no value lies between it and the next whole number."""
-        if not self.integral or not np.isfinite(bound):
-            return bound
-        return float(np.ceil(bound - 1e-6 - 1e-9 * abs(bound)) + 0.0)
+    def _scale(self, value: float, bound: float) -> float:
+        return max(abs(value) if self.integral else abs(self.random_value - bound), self.noise / PROVEN)
 
-    def bound_below(self, value: float, bound: float) -> float:
-        """Return a proven bound for a plan of this value: the value itself where only rounding lies between them.
+    @cached_property
+    def noise(self) -> float:
+        """By how much two sums of the same costs in another order may differ."""
+        largest = np.maximum(self.cost.max(axis=1, initial=0.0), -self.cost.min(axis=1, initial=0.0))
+        return NOISE * self.copies * float(largest.sum())
+
+    def incumbents(self) -> Incumbents[IntArray]:
+        """Return the log of a search for cheap copies (U, c)."""
+        size = max(abs(self.random_value), self.noise / ROUNDING)
+        return Incumbents("min", "cost", unit=1.0 if self.integral else 0.0, size=size, scale=self._scale)
+
+    def reached(self, bound: float, value: float) -> bool:
+        """Return whether no cost lies between a bound and a value: whole ones are a whole number apart."""
+        return bound > value - (1.0 - SOLVED) if self.integral else bound >= value
+
+    def judged(self, value: float, bound: float | None) -> tuple[Status, float | None]:
+        """Return the status of a plan of some value under a proven bound, and the bound.
+
+        That is whole where costs are, and the value where only the order of sums lies between.
 
         Raises
         ------
         RuntimeError
             If the plan costs less than the bound by more than rounding.
         """
-        bound = self.rounded(bound)
-        largest = np.maximum(self.cost.max(axis=1, initial=0.0), -self.cost.min(axis=1, initial=0.0))
-        noise = 1e-12 * self.copies * float(largest.sum())
-        bound = sound_bound("min", value, bound, max(abs(self.random_value), noise / ROUNDING))
-        return value if bound >= value - noise else bound
+        log = self.incumbents()
+        log.offer(np.zeros(0, dtype=np.int64), value, "plan")
+        if bound is not None:
+            log.prove(bound, "bound")
+        return log.status, value if value - log.bound <= self.noise else log.proven_bound

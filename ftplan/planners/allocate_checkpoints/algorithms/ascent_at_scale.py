@@ -111,14 +111,14 @@ def ascend_at_scale(
 
     best, scanned = at(np.zeros(limits.lower.shape) if start is None else start)
     if start is None:
-        if problem.rounded(best.bound) >= target or budget.over():
+        if problem.reached(best.bound, target) or budget.over():
             return best, scanned
         dual, again = at(sampled_prices(problem, limits, budget))
         if dual.bound > best.bound:
             best, scanned = dual, again
     theta, failed, reach = 1.0, 0, REACH
     for _ in range(budget.passes(MOST_ROUNDS)):
-        if budget.over() or not np.isfinite(best.bound) or problem.rounded(best.bound) >= target:
+        if budget.over() or not np.isfinite(best.bound) or problem.reached(best.bound, target):
             break
         distance = reach * max(problem.random_value - best.bound, 0.0)
         near = min(target, best.bound + distance)

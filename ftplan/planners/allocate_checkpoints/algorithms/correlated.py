@@ -5,12 +5,13 @@ from __future__ import annotations
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
-from ftplan.planners.allocate_checkpoints.algorithms.outcome import outcome, spread_idle
 from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import proven_bound
 from ftplan.planners.allocate_checkpoints.algorithms.rules.feasibility import (
     RulesInForce,
     feasible_copies,
+    outcome,
     rules_in_force,
+    spread_idle,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.search.greedy import repaired_greedy
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import improve
@@ -51,5 +52,5 @@ def correlated(problem: CheckpointProblem, options: AllocationOptions) -> Result
     answer = allocation(problem, spread_idle(problem, limits, copies), in_force.rules)
     bound = None
     if options.bound or not (limits.names or limits.failover):
-        bound = proven_bound(problem, in_force.rules, answer.value, budget)
+        bound = proven_bound(problem, in_force.rules, answer.value, options.seed, budget)
     return outcome(in_force, answer, bound, budget)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import numpy as np
-
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation, AllocationOptions, allocation
 from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits, limits_of
@@ -59,7 +57,6 @@ class _MaintenanceTask(NamedTuple):
     limits: Limits
     allowance: MoveLimits
     target: float
-    noise: float  # by how much two sums of the same costs in another order may differ
 
     def migration(self, copies: IntArray) -> CopyMigration:
         """Return the migration from the current copies to these (U, c)."""
@@ -95,10 +92,7 @@ def maintain(
         return fresh, None
     problem = answer.problem.by_group
     target = answer.value + allowance.threshold * max(problem.random_value - answer.value, 0.0)
-    noise = 1e-12 * problem.copies * float(np.abs(problem.cost).max(axis=1, initial=0.0).sum())
-    task = _MaintenanceTask(
-        CurrentAllocation(problem, nodes), limits_of(problem, answer.rules), allowance, target, noise
-    )
+    task = _MaintenanceTask(CurrentAllocation(problem, nodes), limits_of(problem, answer.rules), allowance, target)
     restored = restore(task.current, task.limits, answer.copies, allowance, options.seed, budget)
     migration = task.migration(restored.copies)
     over = migration.exceeded()
@@ -115,10 +109,10 @@ def maintain(
     if over:
         return _restored_in_part(fresh, task, restored, report, budget)
     copies, blocked = restored.copies, tuple[str, ...]()
-    if migration.value > target + noise:
+    if migration.value > target + task.current.problem.noise:
         best_first(migration, target, budget)
         copies = _feasible_or(migration, restored.copies)
-        if problem.value(copies) > target + noise:
+        if problem.value(copies) > target + task.current.problem.noise:
             copies, blocked = _from_fresh(task, answer.copies, copies, budget)
     return _result(fresh, task, copies, blocked, report)
 
@@ -172,13 +166,13 @@ def _result(
     assert answer is not None
     after, moves = problem.value(copies), task.current.moves(copies)
     bound_by = blocked[0] if blocked else "threshold"
-    if not blocked and not moves and after <= answer.value + task.noise:
+    if not blocked and not moves and after <= answer.value + task.current.problem.noise:
         bound_by = "best"
     report = replace(report, after=after, moves=moves, size=task.current.size(copies), bound_by=bound_by)
-    bound = None if fresh.bound is None else problem.bound_below(after, fresh.bound)
+    status, bound = problem.judged(after, fresh.bound)
     result = replace(
         fresh,
-        status="optimal" if bound is not None and problem.gap(after, bound) <= 1e-9 else "feasible",
+        status=status,
         answer=allocation(problem, copies, answer.rules),
         bound=bound,
         reason=_reason(report, task.allowance, blocked),

@@ -28,18 +28,16 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.flow import cheapest
 from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import build
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.interrupts import solve_linear
+from ftplan.planners.solver import linear_solver, solve_linear
 
 
-def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -> FloatArray | None:
+def relaxed_prices(problem: CheckpointProblem, limits: Limits, seed: int, budget: Budget) -> FloatArray | None:
     """Return the prices (R, N) at which the Lagrangian dual equals the linear relaxation; None where GLOP is late.
 
     They are only a proposal: the bound is computed from them in floating point, so that GLOP's tolerances cannot make
     it wrong. Cost of a simplex run on ``allowed.sum()`` columns.
     """
-    from ortools.linear_solver import pywraplp
-
-    solver = pywraplp.Solver.CreateSolver("GLOP")
+    solver = linear_solver("GLOP", seed)
     scale = mean_use(limits)
     unit_cost = max(problem.largest_cost, TINY)
     scaled = replace(
@@ -47,7 +45,7 @@ def relaxed_prices(problem: CheckpointProblem, limits: Limits, budget: Budget) -
     )
     with contextlib.suppress(OutOfTime):
         model = build(solver, problem, problem.allowed, scaled, unit_cost, lambda: solver.NumVar(0.0, 1.0, ""), budget)
-        if solve_linear(solver, budget.left_s) == pywraplp.Solver.OPTIMAL:
+        if solve_linear(solver, budget) == "optimal":
             duals = np.array([[row.dual_value() for row in line] for line in model.rows])
             prices = -duals.reshape(limits.lower.shape) * unit_cost / scale
             return feasible_prices(prices, limits.lower, limits.upper)
@@ -60,16 +58,16 @@ MOST_COLUMNS = 300_000
 MANY_PAIRS = 1_000_000
 
 
-def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget: Budget) -> AllocationDual:
+def best_dual(problem: CheckpointProblem, limits: Limits, target: float, seed: int, budget: Budget) -> AllocationDual:
     """Return the best Lagrangian dual: by the linear relaxation where it is small, by subgradient steps else.
 
     With a failover limit, further steps follow for the prices of first copies. *target* is the value of a known plan.
     """
     if limits.failover is not None:
-        prices = best_dual(problem, replace(limits, failover=None), target, budget).prices
+        prices = best_dual(problem, replace(limits, failover=None), target, seed, budget).prices
         return ascend(problem, limits, target, budget, prices)
     if int(problem.allowed.sum()) <= MOST_COLUMNS:
-        relaxed = relaxed_prices(problem, limits, budget)
+        relaxed = relaxed_prices(problem, limits, seed, budget)
         if relaxed is not None:
             dual = dual_value(problem, limits, relaxed)
             zero = dual_value(problem, limits, relaxed * 0.0)
@@ -79,7 +77,7 @@ def best_dual(problem: CheckpointProblem, limits: Limits, target: float, budget:
     return ascend(problem, limits, target, budget)
 
 
-def proven_bound(problem: CheckpointProblem, rules: CheckpointRules, target: float, budget: Budget) -> float:
+def proven_bound(problem: CheckpointProblem, rules: CheckpointRules, target: float, seed: int, budget: Budget) -> float:
     """Return a bound below the cost of every allocation that keeps the rules; *target* is the value of one.
 
     Exact where the units separate or only their number is limited (but for rounding), else the Lagrangian dual.
@@ -94,4 +92,4 @@ def proven_bound(problem: CheckpointProblem, rules: CheckpointRules, target: flo
             flow = cheapest_flow(problem, problem.cost, most_copies(problem, rules.balance == "even-count"), budget)
             if flow is not None:
                 return flow.bound
-    return best_dual(problem, limits, target, budget).bound
+    return best_dual(problem, limits, target, seed, budget).bound

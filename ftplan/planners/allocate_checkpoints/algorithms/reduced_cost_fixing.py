@@ -19,9 +19,10 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import 
 from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (
     TREE_NODES,
     NeighbourhoodEffort,
-    large_neighbourhood_search,
+    exchange_copies,
 )
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 
 #: Open columns above which the whole model is not solved: SCIP then proves nothing more in a minute, and overruns.
 MOST_COLUMNS = 10_000
@@ -79,15 +80,20 @@ def _reduced_with_first(problem: CheckpointProblem, limits: Limits, dual: Alloca
 
 
 def close_gap(
-    problem: CheckpointProblem, limits: Limits, best: IntArray, dual: AllocationDual, seed: int, budget: Budget
-) -> tuple[IntArray, float]:
-    """Return the best copies (U, c) found and a bound, by branch and cut on small and then on all open columns.
+    problem: CheckpointProblem,
+    limits: Limits,
+    log: Incumbents[IntArray],
+    dual: AllocationDual,
+    seed: int,
+    budget: Budget,
+) -> None:
+    """Offer better copies (U, c) and a bound, by branch and cut on small and then on all open columns.
 
     First neighbourhoods of a few nodes, for a good plan; then all columns that reduced costs leave open, for the
     bound, where they are few enough. Allocations that were ruled out cost at least as much as the best known, so the
     bound never exceeds its value. With a failover limit, first copies stand in front.
     """
-    columns = open_columns(problem, limits, dual, problem.value(best))
+    columns = open_columns(problem, limits, dual, log.value)
     variables = int(columns.sum()) * (1 if limits.failover is None else min(problem.copies, 2))
     small = variables <= MOST_COLUMNS
     # A number of rounds, not a share of the clock, so that what is closed in time is the same every time.
@@ -95,15 +101,14 @@ def close_gap(
     tree_nodes = TREE_NODES
     # Many quick looks at what is nearly a tie find more than a few thorough ones.
     if problem.cost.size > MANY_PAIRS and limits.failover is None:
-        value = problem.value(best)
-        columns &= open_columns(problem, limits, dual, dual.bound + NEAR_SHARE * (value - dual.bound))
+        columns &= open_columns(problem, limits, dual, dual.bound + NEAR_SHARE * (log.value - dual.bound))
         tree_nodes = FEW_TREE_NODES
-    effort = NeighbourhoodEffort(seed, rounds, tree_nodes)
-    best = large_neighbourhood_search(problem, limits, columns, best, dual, effort, budget)
-    value = problem.value(best)
-    if problem.gap(value, dual.bound) <= ROUNDING or budget.over() or not small:
-        return best, dual.bound
-    columns = open_columns(problem, limits, dual, value)
-    best, bound = branch_and_cut(problem, limits, columns, best, seed, budget, SearchEnd())
-    # What was left out costs at least as much as the value at which it was left out.
-    return best, max(dual.bound, min(bound, value))
+    exchange_copies(problem, limits, columns, log, dual, NeighbourhoodEffort(seed, rounds, tree_nodes), budget)
+    if log.closed or budget.over() or not small:
+        return
+    left_out_at = log.value
+    columns = open_columns(problem, limits, dual, left_out_at)
+    assert log.answer is not None
+    best, bound = branch_and_cut(problem, limits, columns, log.answer, seed, budget, SearchEnd())
+    log.offer(best, problem.value(best), "SCIP")
+    log.prove_better_than(left_out_at, bound, "SCIP")

@@ -41,8 +41,8 @@ class AllowedSets:
     at random has no task that is down ([SuZhou2016], section IV). :meth:`loss_row` rests on that.
     """
 
-    def __init__(self, problem: DrainProblem, nodes: Iterable[int], budget: Budget) -> None:
-        self.problem, self.nodes, self.budget = problem, tuple(nodes), budget
+    def __init__(self, problem: DrainProblem, nodes: Iterable[int], budget: Budget, seed: int = 0) -> None:
+        self.problem, self.nodes, self.budget, self.seed = problem, tuple(nodes), budget, seed
         self.count = len(self.nodes)
         self.all = (1 << self.count) - 1
         limits = problem.limits
@@ -124,6 +124,13 @@ class AllowedSets:
     def extends(self, mask: int, node: int) -> bool:
         """Return whether an allowed set stays allowed with one more node."""
         return self.fits_pairwise(mask, node) and self.keeps_limits(mask | 1 << node)
+
+    def grown(self, mask: int) -> int:
+        """Return an allowed set with one node after another that it stays allowed with, while there is time."""
+        for node in range(self.count):
+            if not mask >> node & 1 and not self.budget.over() and self.extends(mask, node):
+                mask |= 1 << node
+        return mask
 
     def allowed(self, mask: int) -> bool:
         """Return whether a set is allowed."""
@@ -223,7 +230,7 @@ class AllowedSets:
     def packing(self, mask: int) -> TaskPacking:
         """Return where the tasks of a set move."""
         if mask not in self._packed:
-            answer = pack(self.problem, self.problem.mask(self.numbers(mask)), self.budget)
+            answer = pack(self.problem, self.problem.mask(self.numbers(mask)), self.budget, self.seed)
             if len(self._packed) >= MOST_REMEMBERED_SETS:
                 return answer
             self._packed[mask] = answer

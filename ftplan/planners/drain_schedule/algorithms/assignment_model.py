@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
+from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members
 from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.solver import solve_sat
 
 #: Rounds of cuts for sets that break output or room.
 MOST_REPAIRS = 300
@@ -54,17 +54,10 @@ def assign_to_rounds(
         for row, limit in zip(rows.rows[known:], rows.limits[known:], strict=True):
             _add_row(model, x, row.tolist(), limit)
         known = len(rows.rows)
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        if budget.iterations is not None:
-            solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-        status = solve_sat(model, solver, budget.left_s)
-        if status == cp_model.INFEASIBLE:
-            return RoundAssignment(None, proven=True)
-        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            budget.unfinished()
-            break
-        masks = [sum(1 << k for k in range(sets.count) if solver.value(x[k][r])) for r in range(rounds)]
+        answer = solve_sat(model, budget, sets.seed)
+        if not answer.found:
+            return RoundAssignment(None, answer.proven)
+        masks = [sum(1 << k for k in range(sets.count) if answer.value(x[k][r])) for r in range(rounds)]
         wrong = [mask for mask in masks if mask and not sets.keeps_limits(mask)]
         if not wrong:
             return RoundAssignment([mask for mask in masks if mask], proven=True)

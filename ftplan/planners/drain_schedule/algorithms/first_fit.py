@@ -23,7 +23,7 @@ def random_rounds(
     *nodes*, by number, may each restart alone. Cost O(nodes * rounds) an order, with a look at output fidelity or a
     packing a try where these are limited.
     """
-    sets, rng = AllowedSets(problem, nodes, budget), np.random.default_rng(seed)
+    sets, rng = AllowedSets(problem, nodes, budget, seed), np.random.default_rng(seed)
     drawn: list[list[tuple[int, ...]]] = []
     for _ in range(orders):
         try:

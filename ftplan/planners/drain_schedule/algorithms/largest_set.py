@@ -29,9 +29,9 @@ def largest_set(problem: DrainProblem, drain: Drain, options: DrainOptions) -> L
     """
     budget = Budget.of(options)
     nodes = sorted(node for some in drain.rounds for node in some)
-    sets, place = AllowedSets(problem, nodes, budget), {node: k for k, node in enumerate(nodes)}
+    sets, place = AllowedSets(problem, nodes, budget, options.seed), {node: k for k, node in enumerate(nodes)}
     rounds = [sum(1 << place[node] for node in some) for some in drain.rounds]
-    best = max((_grown(sets, mask) for mask in rounds), key=int.bit_count, default=0)
+    best = max((sets.grown(mask) for mask in rounds), key=int.bit_count, default=0)
     rows, one = AllowedSetRows(sets), np.ones(sets.count, dtype=np.int64)
     bound = min(sets.most, sum(min(mask.bit_count(), sets.per_zone) for mask in sets.zone_mask), cover_bound(sets, one))
     for row, limit in zip(rows.rows, rows.limits, strict=True):
@@ -44,11 +44,3 @@ def largest_set(problem: DrainProblem, drain: Drain, options: DrainOptions) -> L
             break
         best = larger.mask
     return LargestSet(sets.numbers(best), max(bound, best.bit_count()), budget.cut)
-
-
-def _grown(sets: AllowedSets, mask: int) -> int:
-    """Add one node after another that the set stays allowed with."""
-    for node in range(sets.count):
-        if not mask >> node & 1 and sets.extends(mask, node):
-            mask |= 1 << node
-    return mask

@@ -42,7 +42,7 @@ class Restartable(NamedTuple):
     proven: bool
 
 
-def restartable(problem: DrainProblem, budget: Budget) -> Restartable:
+def restartable(problem: DrainProblem, budget: Budget, seed: int = 0) -> Restartable:
     """Try each chosen node alone. Cost O(nodes * (tasks + substreams + copies)), and a packing each where tasks move.
 
     Since limits are monotone, a node that may not go alone may go in no round.
@@ -51,7 +51,7 @@ def restartable(problem: DrainProblem, budget: Budget) -> Restartable:
     for node in problem.to_restart:
         breaches = broken(problem, [node])
         if problem.limits.move:
-            packing = pack(problem, problem.mask([node]), budget)
+            packing = pack(problem, problem.mask([node]), budget, seed)
             proven = proven and packing.proven
             if packing.moves is None:
                 breaches.append(_no_room(problem, node))
@@ -134,11 +134,11 @@ def begin(problem: DrainProblem, options: DrainOptions, budget: Budget) -> Resul
     """
     if problem.limits.move and problem.room is None:
         raise RuntimeError("a drain that moves tasks needs to know the room of nodes")
-    able = restartable(problem, budget)
+    able = restartable(problem, budget, options.seed)
     if able.others and not options.partial:
         return _refused(problem, able, budget)
     unplaced = tuple((node, able.others[node][0].message) for node in sorted(able.others))
-    return AllowedSets(problem, able.nodes, budget), Drain((), (), unplaced)
+    return AllowedSets(problem, able.nodes, budget, options.seed), Drain((), (), unplaced)
 
 
 def _refused(problem: DrainProblem, able: Restartable, budget: Budget) -> Result[Drain]:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget, SearchOptions
-from ftplan.planners.peer_ring.algorithms.orders.unequal_nodes import Arrangement, best_arrangement
+from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.peer_ring.algorithms.orders.unequal_nodes import Arrangement, try_orders
 from ftplan.planners.peer_ring.algorithms.orders.windows import fewest_crowded
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of, zone_order
 from ftplan.planners.peer_ring.algorithms.partition import partition, sums_around
@@ -39,18 +39,20 @@ def least_load(problem: RingProblem, search: SearchOptions, budget: Budget) -> L
     """Return the order and the cuts with the fewest zone violations, then the least largest load over fair share.
 
     With equal cpu the order does not matter for the load, and both levels are solved one after the other. With unequal
-    cpu it does: see :func:`~ftplan.planners.peer_ring.algorithms.orders.unequal_nodes.best_arrangement`.
+    cpu it does: see :func:`~ftplan.planners.peer_ring.algorithms.orders.unequal_nodes.try_orders`.
     """
-    zoned = zone_order(problem, search.seed, budget)
-    bound = load_bound(problem)
-    cpu = problem.cpu[problem.member]
+    zoned, bound, cpu = zone_order(problem, search.seed, budget), load_bound(problem), problem.cpu[problem.member]
+    what = "largest-load" if problem.current is None else "largest-load of any ring"
+    log = Incumbents[Arrangement]("min", what)
+    log.prove(bound, "arcs by themselves")
     if (cpu == cpu[0]).all() or not problem.load.any():
         cuts = partition(problem, zoned.order, at_least=bound)
-        found = Arrangement(zoned.order, cuts.first, cuts.largest, sound_bound("min", cuts.largest, bound))
+        log.offer(Arrangement(zoned.order, cuts.first), cuts.largest, "cuts of one order")
     else:
-        found = best_arrangement(problem, zoned, bound, budget)
-    proven = found.largest if found.largest <= found.bound * (1.0 + ROUNDING) else found.bound
-    return LeastLoad(found.order, found.first, zoned.violations, zoned.bound, found.largest, proven)
+        try_orders(problem, zoned, log, budget)
+    assert log.answer is not None
+    proven = log.value if log.value <= log.bound * (1.0 + ROUNDING) else log.bound
+    return LeastLoad(*log.answer, zoned.violations, zoned.bound, log.value, proven)
 
 
 #: Kinds of cpu, and positions times kinds, up to which it is looked at what an arc of each can hold at most.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import least_load
-from ftplan.planners.peer_ring.algorithms.in_place import unchanged_ring
-from ftplan.planners.peer_ring.algorithms.outcome import too_few_positions
+from ftplan.planners.peer_ring.algorithms.outcome import too_few_positions, unchanged_ring
 from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep

@@ -45,11 +45,6 @@ def sums_around(load: FloatArray, turns: int = 2) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(np.tile(load, turns))])
 
 
-def per_cpu(problem: RingProblem, order: IntArray) -> float:
-    """Return the load of a fair share of 1 cpu on a ring of these nodes, 1 where there is no load."""
-    return float(problem.load.sum()) / float(problem.cpu[order].sum()) or 1.0
-
-
 def partition(
     problem: RingProblem,
     order: IntArray,
@@ -63,25 +58,16 @@ def partition(
     A position is never cut and each node has at least one, so that there have to be as many positions as nodes. Within
     the least, ends of arcs are as near to fair shares as can be.
 
-    Parameters
-    ----------
-    at_least
-        A value that no cuts are below: the search ends there.
-    below
-        Only cuts with less are of use.
-    starts
-        Where the arc of the first node of *order* may begin, by number of the position; None for anywhere.
-    budget
-        Looked at between some starts: the best so far is returned where it ends.
+    *at_least*: a value that no cuts are below: the search ends there. *below*: only cuts with less are of use.
+    *starts*: where the arc of the first node of *order* may begin, by number of the position; None for anywhere.
+    *budget*: looked at between some starts: the best so far is returned where it ends.
 
-    Notes
-    -----
     Guarantee: none have less, but for the last digits (NOISE). All first arcs are tried: with equal cpu only those that
     begin within one arc; with positions that are too heavy for some node every end that an arc may have, unless
     there are very many (:data:`~ftplan.planners.peer_ring.algorithms.partition_kernel.MOST_ENDS`). Cost O(M n log
     M) at most and about O(M n / 3) where loads differ.
     """
-    load, cpu, unit = _load(problem), np.asarray(problem.cpu[order], dtype=np.float64), per_cpu(problem, order)
+    load, cpu, unit = _load(problem), np.asarray(problem.cpu[order], dtype=np.float64), problem.per_cpu or 1.0
     if len(order) == 1:
         alone = np.zeros(1, dtype=np.int64)
         return Cuts(alone, problem.largest_load(ring_of(problem, order, alone)))

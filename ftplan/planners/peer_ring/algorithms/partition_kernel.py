@@ -180,12 +180,7 @@ def least_largest(sums: Any, cpu: Any, left: Any, heaviest: Any, starts: Any, lo
     order, that is about log(starts) of them. Limits step to loads that arcs really have, and end with the exact value
     (none is less by more than the share *noise*).
 
-    Parameters
-    ----------
-    low
-        No arcs have less.
-    high
-        Some arcs may have less than this; where none do, inf and -1 are returned.
+    *low*: no arcs have less. *high*: some arcs may have less than this; where none do, inf and -1 are returned.
     """
     arcs = len(cpu)
     ends, least = np.empty(arcs, dtype=np.int64), np.empty(arcs, dtype=np.int64)

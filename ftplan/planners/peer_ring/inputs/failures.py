@@ -51,10 +51,7 @@ def failing_nodes(
 ) -> tuple[BoolArray, tuple[Warn, ...]]:
     """Return the nodes that ``--fail`` and the failure file take down, (N,), all at once.
 
-    Raises
-    ------
-    FtplanError
-        If a selector is wrong, names what is not there, or names no nodes.
+    Raises FtplanError if a selector is wrong, names what is not there, or names no nodes.
     """
     failed = np.zeros(len(cluster.nodes), dtype=np.bool_)
     listed = () if failure is None else failure.fail

@@ -66,10 +66,7 @@ def ring_loads(situation: Situation, options: PeerRingOptions) -> RingLoads:
     Without statistics each key group has an equal share of its operator's derived input, or 1 where nothing comes in.
     The state of a key group is the largest that was measured, else its equal share of the topology's.
 
-    Raises
-    ------
-    FtplanError
-        If an operator is not there or has no key groups, or the statistics do not fit.
+    Raises FtplanError if an operator is not there or has no key groups, or the statistics do not fit.
     """
     operators, stats = _on_ring(situation.topology, options.operator), situation.stats
     many = np.array([operator.key_groups or 0 for operator in operators], dtype=np.int64)
@@ -161,10 +158,7 @@ def measured_queues(situation: Situation, loads: RingLoads, capacity: FloatArray
     That is the longest input queue of its tasks of the operators on the ring, by the cluster's ``placement.tasks``.
     None where statistics have no queues, or nobody says on which nodes tasks run.
 
-    Parameters
-    ----------
-    capacity
-        (N,) load per second.
+    *capacity*: (N,) load per second.
     """
     stats, placed, cluster = situation.stats, situation.placed, situation.required_cluster
     here = {operator.id: placed[operator.id] for operator in loads.operators if operator.id in placed}

@@ -1,20 +1,101 @@
-"""Who is on the planned ring, who joins or leaves, and who only holds last copies."""
+"""Who is on the planned ring, who joins or leaves, who only holds last copies; and the ring that is in place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.errors import FtplanError
+from ftplan.errors import FtplanError, suggestion
 from ftplan.model.cluster import Cluster
-from ftplan.model.plan import Warn
-from ftplan.model.topology import BoolArray
+from ftplan.model.kinds import PEER_RING
+from ftplan.model.plan import InputFile, Warn
+from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.planners.deployed import main_body, table_of
 from ftplan.planners.named_nodes import listed, named_nodes
-from ftplan.planners.peer_ring.inputs.current import RingInPlace
 from ftplan.planners.peer_ring.options import PeerRingOptions
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, read_tokens
+
+#: What is to be done about a node of the ring in place that the cluster file lacks.
+MISSING_NODE_FIX = "; keep it in the cluster file and say --fail node:{0} if it is dead, --remove node:{0} if it leaves"
+
+
+class RingInPlace(NamedTuple):
+    """A ring that is in place.
+
+    Attributes
+    ----------
+    replication
+        Copies beside the owner that it keeps, None where that is not stated.
+    failed
+        Nodes of it that its plan lets fail, by id: the ring is that before this failure.
+    """
+
+    ring: Ring
+    replication: int | None
+    file: InputFile
+    failed: tuple[str, ...] = ()
+
+
+def ring_in_place(given: Any, nodes: Sequence[str], position: FloatArray) -> RingInPlace:
+    """Read the option ``current``: a plan of a peer ring; of one that answers a failure, the ring before it.
+
+    Raises FtplanError if it is of another kind, holds no answer, or names a node that is not there.
+    """
+    body, name, file, _ = main_body(given, "current", PEER_RING)
+    entries = table_of(body, name, PEER_RING)
+    ring = ring_of_entries(entries, nodes, position, f"{name}: plan.ring", MISSING_NODE_FIX)
+    stated = {len(item["backups"]) for item in entries if item.get("backups") is not None}
+    after = body.get("after_failure")
+    left = None if after is None else {item.get("node") for item in after}
+    failed = () if left is None else tuple(nodes[node] for node in ring.nodes.tolist() if nodes[node] not in left)
+    return RingInPlace(ring, stated.pop() if len(stated) == 1 else None, file, failed)
+
+
+def ring_of_entries(
+    entries: Sequence[Mapping[str, Any]], nodes: Sequence[str], position: FloatArray, place: str, gone: str = ""
+) -> Ring:
+    """Return the ring of the entries of a plan, tokens within rounding of a position at that position.
+
+    Where all entries state their backups and one of these has no token, the last backup of each is a tiered copy.
+
+    *nodes*: ids of all nodes, by number. *place*: what messages call the list of entries. *gone*: what a message adds
+    about a node that is not there, with its id for ``{0}``.
+
+    Raises FtplanError if there is no entry, a node is not there, or two tokens are one.
+    """
+    if not entries:
+        raise FtplanError(f"{place}: no node has a token")
+    number = {node: k for k, node in enumerate(nodes)}
+
+    def numbered(name: Any, where: str) -> int:
+        if name not in number:
+            raise FtplanError(f"{where}: unknown node {name!r}{suggestion(str(name), number)}{gone.format(name)}")
+        return number[name]
+
+    node = np.array([numbered(item.get("node"), f"{place}[{k}]") for k, item in enumerate(entries)], dtype=np.int64)
+    token = read_tokens(np.array([_token(item, f"{place}[{k}]") for k, item in enumerate(entries)]), position)
+    order = np.lexsort((node, token))
+    same = np.flatnonzero(np.diff(token[order]) == 0.0)
+    if same.size:
+        first, second = (entries[int(order[k])]["node"] for k in (same[0], same[0] + 1))
+        raise FtplanError(f"{place}: {first} and {second} have one token, {float(token[order[same[0]]]):.12g}")
+    backups = [item.get("backups") for item in entries]
+    here = set(node.tolist())
+    tier = None
+    if all(backups):
+        held = [[numbered(name, f"{place}[{k}].backups") for name in names or ()] for k, names in enumerate(backups)]
+        if any(other not in here for names in held for other in names):
+            tier = np.array([names[-1] for names in held], dtype=np.int64)[order]
+    return Ring(token[order], node[order], tier)
+
+
+def _token(item: Mapping[str, Any], place: str) -> float:
+    token = item.get("token")
+    if isinstance(token, bool) or not isinstance(token, (int, float)) or not 0.0 <= token < 1.0:
+        raise FtplanError(f"{place}.token: expected a number of at least 0 and below 1, got {token!r}")
+    return float(token)
 
 
 class Members(NamedTuple):
@@ -29,10 +110,8 @@ class Members(NamedTuple):
 def requested_members(options: PeerRingOptions, cluster: Cluster, current: Ring | None) -> Members:
     """Return who is on the ring: those that can be, or of a ring in place its nodes, with --add and without --remove.
 
-    Raises
-    ------
-    FtplanError
-        If nodes are named that are not there, cannot be on a ring, or are where they are asked to be already.
+    Raises FtplanError if nodes are named that are not there, cannot be on a ring, or are where they are asked to be
+    already.
     """
     added = named_nodes(options.add, cluster, "add", "; a node that joins has to be in the cluster file: add it there")
     removed, tier = (named_nodes(texts, cluster, name) for texts, name in _leaving(options))
@@ -91,10 +170,7 @@ def _no_two(cluster: Cluster, one: tuple[str, BoolArray], other: tuple[str, Bool
 def check_options(options: PeerRingOptions) -> None:
     """Refuse options that contradict each other, or ask for nothing without a ring in place.
 
-    Raises
-    ------
-    FtplanError
-        With what is missing.
+    Raises FtplanError with what is missing.
     """
     if options.rebalance and (options.add or options.remove):
         other = "add" if options.add else "remove"
@@ -110,10 +186,7 @@ def check_options(options: PeerRingOptions) -> None:
 def check_replication(options: PeerRingOptions, nodes: Members) -> None:
     """Refuse more copies than there are nodes for.
 
-    Raises
-    ------
-    FtplanError
-        With the most that there can be.
+    Raises FtplanError with the most that there can be.
     """
     count, tiered = int(nodes.members.sum()), bool(nodes.tier.any())
     if tiered and options.replication < 1:
@@ -129,10 +202,7 @@ def check_replication(options: PeerRingOptions, nodes: Members) -> None:
 def check_order(options: PeerRingOptions, here: RingInPlace | None) -> None:
     """Refuse to let neighbours share load where nodes have several tokens, and so no one neighbour.
 
-    Raises
-    ------
-    FtplanError
-        With what would move load there.
+    Raises FtplanError with what would move load there.
     """
     if options.rebalance and here is not None and not here.ring.simple:
         text = "--rebalance moves load between neighbours, and nodes of the ring in place have several tokens"
@@ -142,10 +212,7 @@ def check_order(options: PeerRingOptions, here: RingInPlace | None) -> None:
 def check_kept(options: PeerRingOptions, here: RingInPlace | None, keep: bool) -> None:
     """Refuse another number of copies than those of a ring that stays, since only a failure is asked for.
 
-    Raises
-    ------
-    FtplanError
-        With the number that it keeps.
+    Raises FtplanError with the number that it keeps.
     """
     kept = None if here is None else here.replication
     if keep and kept is not None and kept != options.replication:

@@ -35,14 +35,7 @@ def most_touched(
     windows as fit. Of the keys within a key group nothing is known: checkpoints by key are smaller ([Kumbhare2015],
     fig. 7). Cost O(W K) for W windows and K key groups.
 
-    Parameters
-    ----------
-    records
-        (W, K) in each window.
-    state
-        (K,) bytes.
-    whole
-        (K,) whose checkpoints are full.
+    *records*: (W, K) in each window. *state*: (K,) bytes. *whole*: (K,) whose checkpoints are full.
     """
     total = float(state.sum())
     if total <= 0.0 or len(records) == 0:

@@ -1,9 +1,12 @@
 """How likely it is that a peer ring loses nothing within one repair window, and what it loses on average.
 
 A ring with one token a node loses something where more than r neighbours are down (:func:`run_loss`): a dynamic
-program around the circle. With tiered copies that r of them are, and the node that holds the last copy.
+program around the circle. With tiered copies that r of them are, and the node that holds the last copy. Any other ring
+loses something where a copyset is down as a whole (:func:`set_loss`): over all sets of failed nodes it is exact for few
+nodes (:func:`enumerated_loss`); else copysets are branched on, bounded, or sampled.
 
-Shapes: B states of zones, n nodes in the order of their tokens, C neighbours that hold an arc, V nodes of the tier.
+Shapes: B states of zones, n nodes in the order of their tokens, C neighbours that hold an arc or copies, V nodes of the
+tier, S copysets, H nodes that hold something; 2^H sets of failed nodes, as numbers whose bits are nodes.
 """
 
 from __future__ import annotations
@@ -12,13 +15,119 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.model.measures.loss_probability import union_probability
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import Copysets, copysets, expected_lost_bytes
-from ftplan.planners.peer_ring.survival.set_bounds import Loss
-from ftplan.planners.peer_ring.survival.set_loss import set_loss, with_samples
+from ftplan.planners.peer_ring.survival.set_bounds import Loss, harris, reduced, sampled_loss, union_bounds
 from ftplan.planners.peer_ring.survival.zone_states import fatal_masks, own_probabilities, zone_states
+
+#: Most nodes whose failures are all looked at.
+MOST_HOLDERS = 20
+
+
+def enumerated_loss(problem: RingProblem, sets: IntArray) -> float | None:
+    """Return the probability that all nodes of some row of *sets*, (S, C), are down; None for more than 20 nodes.
+
+    Zones are independent, so that the probability of a set of failed nodes is a product over them. Sums have positive
+    terms only. Cost O(H 2^H).
+    """
+    holders = np.unique(sets)
+    if len(holders) > MOST_HOLDERS:
+        return None
+    order = holders[np.argsort(problem.zone[holders], kind="stable")]
+    place = np.zeros(len(problem.nodes), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    fatal = _fatal(np.bitwise_or.reduce(1 << place[sets], axis=1), len(order))
+    chance = np.ones(1)
+    for zone in np.unique(problem.zone[order]).tolist():
+        of_zone = _chances(problem.down[order[problem.zone[order] == zone]], float(problem.zone_down[zone]))
+        chance = (of_zone[:, None] * chance[None, :]).reshape(-1)  # later zones have the higher bits
+    return min(float(chance[fatal].sum()), 1.0)
+
+
+def _chances(down: FloatArray, zone_down: float) -> FloatArray:
+    """Return the probability of each set of failed nodes of one zone, (2^nodes,)."""
+    chance = np.full(1, 1.0 - zone_down)
+    for p in down.tolist():
+        chance = np.concatenate([chance * (1.0 - p), chance * p])
+    chance[-1] += zone_down
+    return chance
+
+
+def _fatal(copysets: IntArray, nodes: int) -> BoolArray:
+    """Return which sets of failed nodes hold one of *copysets*, (2^nodes,): supersets of fatal ones are fatal."""
+    fatal = np.zeros(1 << nodes, dtype=np.bool_)
+    fatal[copysets] = True
+    for k in range(nodes):
+        with_node = fatal.reshape(-1, 2, 1 << k)
+        with_node[:, 1, :] |= with_node[:, 0, :]
+    return fatal
+
+
+#: Most copysets that are branched on, and most zones for that.
+MOST_BRANCHED_SETS, MOST_BRANCHED_ZONES = 600, 12
+#: Copysets, times 2^C, that are bounded over all states of the zones; and most such states.
+MOST_BOUNDED_SETS, MOST_ZONE_STATES = 1e6, 250
+
+
+def set_loss(problem: RingProblem, sets: Copysets, seed: int) -> Loss:
+    """Return how likely it is that some copyset is down: over all failures of up to 20 nodes, else by branching.
+
+    Where that is not exact, the value is the upper of two bounds that are close, or else an estimate by samples.
+    """
+    exact = enumerated_loss(problem, sets.nodes)
+    if exact is not None:
+        return Loss.between(exact, exact)
+    low, high = _branched(problem, sets)
+    if low == high:
+        return Loss.between(low, high)
+    down, zones = own_probabilities(problem, sets.holders)
+    masks = fatal_masks(sets.nodes, problem.zone, down, zones, None)
+    most = int(
+        min(MOST_ZONE_STATES, max(1.0, MOST_BOUNDED_SETS / len(sets.nodes) / 2.0 ** min(sets.nodes.shape[1], 60)))
+    )
+    states = zone_states(problem.zone_down[zones], masks, most)
+    bounds = np.array([_bounds(sets, np.isin(problem.zone, zones[failed]), down) for failed in states.failed])
+    below, above = (states.weight @ bounds.reshape(-1, 2)).tolist()
+    proven = Loss.between(
+        max(low, states.certain + below), min(high, states.certain + above + states.left, harris(problem, sets.nodes))
+    )
+    return with_samples(problem, sets, proven, seed)
+
+
+def _bounds(sets: Copysets, gone: BoolArray, down: FloatArray) -> tuple[float, float]:
+    """Return bounds of the probability that some copyset is down where the nodes *gone*, (N,), are with their zones."""
+    p = np.where(gone, 1.0, down)
+    return union_bounds(reduced(sets.nodes, p), p)
+
+
+def with_samples(problem: RingProblem, sets: Copysets, proven: Loss, seed: int) -> Loss:
+    """Return what is proven, narrowed by samples of nodes and zones where the bounds are far apart."""
+    if proven.close:
+        return proven
+    proven = Loss.between(proven.low, min(proven.high, harris(problem, sets.nodes)))
+    found = None if proven.close else sampled_loss(problem, sets.nodes, seed)
+    return proven if found is None else proven.narrowed(found)
+
+
+def _branched(problem: RingProblem, sets: Copysets) -> tuple[float, float]:
+    if len(sets.nodes) > MOST_BRANCHED_SETS:
+        return 0.0, 1.0
+    ids = problem.nodes
+    shared = problem.zone_down > 0.0
+    of_zone = {ids[k]: str(problem.zone[k]) for k in sets.holders.tolist() if shared[problem.zone[k]]}
+    if len(set(of_zone.values())) > MOST_BRANCHED_ZONES:
+        return 0.0, 1.0
+    found = union_probability(
+        frozenset(frozenset(ids[k] for k in row) for row in sets.nodes.tolist()),
+        dict(zip(ids, problem.down.tolist(), strict=True)),
+        {str(zone): float(problem.zone_down[zone]) for zone in np.flatnonzero(shared).tolist()},
+        of_zone,
+    )
+    return found.low, found.high
+
 
 #: Numbers that all steps of the dynamic programming may change, and about those that one step changes.
 MOST_CHANGES, MOST_CHANGES_AT_ONCE = 1e8, 1e5
@@ -69,21 +178,11 @@ def runs_lost(
 ) -> FloatArray:
     """Return the probability that *copies* neighbours are down of which the first owns something, (B,).
 
-    Parameters
-    ----------
-    down
-        (n,) failure probabilities around the circle, independent; n is at least *copies*.
-    zone
-        (n,) zone of each node, -1 for those that fail alone.
-    failed
-        (Z, B) zones that have failed, with all their nodes.
-    keeps
-        (n,) whether a node's arc has key groups.
-    last
-        (n,) which node of the tier holds the last copy of an arc, and (V, B) which of these are down; None without.
+    *down*: (n,) failure probabilities around the circle, independent; n is at least *copies*. *zone*: (n,) zone of each
+    node, -1 for those that fail alone. *failed*: (Z, B) zones that have failed, with all their nodes. *keeps*: (n,)
+    whether a node's arc has key groups. *last*: (n,) which node of the tier holds the last copy of an arc, and (V, B)
+    which of these are down; None without.
 
-    Notes
-    -----
     The state before a node is how many nodes just before it are down, up to r. The circle is closed by beginning in
     each state and counting what ends in the same: for any failures the state at the end does not depend on the one at
     the beginning once a node is up, so that one beginning fits, and only r does if all are down. What has been lost is
@@ -113,7 +212,7 @@ def loss(problem: RingProblem, ring: Ring, sets: Copysets | None = None, seed: i
     Nodes and zones fail independently; a node is down if it or its zone fails. One token a node: dynamic programming
     around the circle ([Kumbhare2015], VII) for each state of the zones that may fail and of the nodes that hold tiered
     copies, exact up to about 20 of these, else between proven bounds or by samples. Virtual nodes: see
-    :func:`ftplan.planners.peer_ring.survival.set_loss.set_loss`.
+    :func:`ftplan.planners.peer_ring.survival.survival.set_loss`.
     """
     sets = sets or copysets(problem, ring)
     found = run_loss(problem, ring) if ring.simple else None

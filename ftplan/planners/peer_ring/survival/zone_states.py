@@ -91,13 +91,9 @@ def fatal_masks(
 ) -> set[int]:
     """Return the sets of *zones*, as bits, whose loss takes all nodes of some row, (S, C), that may be up.
 
-    Parameters
-    ----------
-    zone, probability
-        (N,) of each node; nodes that are down for certain need no zone to fail.
-    last
-        (S,) the node that holds each row's last copy, if that is not in the row, and all such nodes in order: they
-        fail as zones do, numbered after these.
+    *zone*, *probability*: (N,) of each node; nodes that are down for certain need no zone to fail. *last*: (S,) the
+    node that holds each row's last copy, if that is not in the row, and all such nodes in order: they fail as zones do,
+    numbered after these.
     """
     place = np.full(int(zone.max()) + 1, -1, dtype=np.int64)
     place[zones] = np.arange(len(zones))

@@ -1,7 +1,7 @@
 """What a ring costs while nothing fails, and what it takes when a node does, as plans state it.
 
 Memory of nodes, and the traffic of copies on the network, follow [Kumbhare2015], V-C and V-D; times are those of
-:mod:`ftplan.planners.peer_ring.takeover.takers`. Shapes: N nodes, r backups.
+:mod:`ftplan.planners.peer_ring.takeover.recovery`. Shapes: N nodes, r backups.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from ftplan.model.plan import finite
 from ftplan.model.topology import FloatArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.takeover.recovery import balance
-from ftplan.planners.peer_ring.takeover.takers import Losses, losses, worst_runs
+from ftplan.planners.peer_ring.takeover.recovery import Losses, balance, losses, worst_runs
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,12 +13,11 @@ import numpy as np
 
 from ftplan.model.plan import finite
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.peer_ring.changes import without
 from ftplan.planners.peer_ring.metrics import overloaded, utilisations
 from ftplan.planners.peer_ring.moves import CopyMove, RingMove, ring_moves
 from ftplan.planners.peer_ring.negotiation import Request, requested
 from ftplan.planners.peer_ring.problem import RingProblem
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, without
 from ftplan.planners.peer_ring.survival.copysets import LostState, lost_state
 from ftplan.planners.peer_ring.takeover.recovery import recovery
 from ftplan.planners.peer_ring.tier import apart, weights

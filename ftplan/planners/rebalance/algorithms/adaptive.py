@@ -14,7 +14,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
 from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
-from ftplan.planners.rebalance.algorithms.models.choice_model import MAX_WHOLE_CHOICES, choices, chosen
+from ftplan.planners.rebalance.algorithms.models.node_model import MAX_WHOLE_CHOICES, choices, chosen
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
@@ -60,19 +60,19 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
     pool = improved_starts(pairings, search.seed, budget, models=not small)
     bound = -np.inf
     if not small:
-        dual = lower_bound(candidates, own_value(pool[0]) if pool else np.inf, budget)
+        dual = lower_bound(candidates, own_value(pool[0]) if pool else np.inf, search.seed, budget)
         bound, at_prices = dual.bound, [_at_prices(candidates, dual)]
         pool = by_value(pool + improved_starts(at_prices, search.seed, budget, models=not pool))
         pool = by_value([placed_anew(now, bound, search.seed, budget) for now in pool[:1]] + pool)
     if choices(candidates) <= MAX_WHOLE_CHOICES and not (pool and _closed(pool[0], bound)):
         now = pool[0] if pool else WorkingPlacement(candidates)
-        answer = chosen(now, np.arange(candidates.groups), budget, WORK_S)
+        answer = chosen(now, np.arange(candidates.groups), search.seed, budget, WORK_S)
         if answer.placement is not None and answer.placement.feasible():
             pool = by_value([answer.placement, *pool])
-        bound = np.inf if answer.proven and not pool else max(bound, answer.bound or -np.inf)
+        bound = max(bound, answer.bound)
     if not pool:
         return _without_plan(problem, bound, search, budget)
-    return _in_phases(problem, pool, bound, shares, budget)
+    return _in_phases(problem, pool, bound, shares, search.seed, budget)
 
 
 def _too_much(problem: RebalanceProblem) -> bool:
@@ -103,6 +103,7 @@ def _in_phases(
     pool: list[WorkingPlacement],
     bound: float,
     shares: tuple[float | None, float | None],
+    seed: int,
     budget: Budget,
 ) -> Result[Rebalance]:
     """Return the cheapest placement that finds its phases as a result.
@@ -111,7 +112,7 @@ def _in_phases(
     """
     stuck: Result[Rebalance] | None = None
     results: list[Result[Rebalance]] = []
-    for now in _candidates_for_phases(pool, budget):
+    for now in _candidates_for_phases(pool, seed, budget):
         result = outcome(problem, now.moves, max(0.0, bound + problem.value(())), budget)
         if result.answer is None:
             stuck = stuck or result
@@ -128,7 +129,7 @@ def _in_phases(
     return replace(stuck, status="no-plan-in-time", infeasible=None, bound=None, reason=why)
 
 
-def _candidates_for_phases(pool: list[WorkingPlacement], budget: Budget) -> Iterator[WorkingPlacement]:
+def _candidates_for_phases(pool: list[WorkingPlacement], seed: int, budget: Budget) -> Iterator[WorkingPlacement]:
     """Yield a pool, then placements of a small problem: the cheapest that needs but one phase, then any.
 
     Under notice also the cheapest in which what has to leave needs but one phase.
@@ -142,7 +143,7 @@ def _candidates_for_phases(pool: list[WorkingPlacement], budget: Budget) -> Iter
     if problem.limits.within_s is not None:
         first.append(problem.removed[problem.home])
     for some in (*first, None):
-        answer = chosen(start, everything, budget, WORK_S, feasible=some is None, first=some)
+        answer = chosen(start, everything, seed, budget, WORK_S, feasible=some is None, first=some)
         if answer.placement is not None and answer.placement.feasible():
             yield answer.placement
 

@@ -55,6 +55,7 @@ class ClusterSizing:
     problem: RebalanceProblem
     window_load: FloatArray
     band: tuple[float, float]
+    seed: int = 0
 
     @cached_property
     def in_use(self) -> BoolArray:
@@ -161,7 +162,7 @@ def _add(sizing: ClusterSizing) -> Suggestion:
     not_low = -sizing.above(sizing.in_use, sizing.demand, low)
     lows = dict(enumerate(sizing.gains(low)[spare].tolist()))
     for rows in ([enough, NodeRow("low", lows, -not_low)], [enough]) if len(spare) else ():
-        chosen = fewest(NodeChoice(cost, rows), Budget(SOLVING_S))
+        chosen = fewest(NodeChoice(cost, rows), sizing.seed, Budget(SOLVING_S))
         if chosen is not None:
             nodes = tuple(spare[list(chosen[0])].tolist())
             return Suggestion("add", nodes, in_band=len(rows) > 1, proven=chosen[1], why=_busy(sizing))
@@ -211,13 +212,13 @@ def _remove(sizing: ClusterSizing) -> Suggestion:
     goal = NodeRow("low", gains, -needed)
     choice = _removable(sizing, candidates.tolist())
     wanted = NodeChoice(choice.cost, [goal, *choice.rows], choice.domains, choice.least_domains)
-    chosen = fewest(wanted, Budget(SOLVING_S))
+    chosen = fewest(wanted, sizing.seed, Budget(SOLVING_S))
     below = "utilisation is below the band"
     if chosen is not None:
         return Suggestion("remove", tuple(candidates[list(chosen[0])].tolist()), proven=chosen[1], why=below)
-    hindered = [name for name in _KEEPS if fewest(wanted.without(name), Budget(SOLVING_S)) is not None]
+    hindered = [name for name in _KEEPS if fewest(wanted.without(name), sizing.seed, Budget(SOLVING_S)) is not None]
     why = f"{below}; it cannot be reached: {_KEEPS[hindered[0]] if hindered else 'several rules would be broken'}"
-    nodes = tuple(candidates[list(farthest(choice, goal, Budget(SOLVING_S)))].tolist())
+    nodes = tuple(candidates[list(farthest(choice, goal, sizing.seed, Budget(SOLVING_S)))].tolist())
     return Suggestion("remove" if nodes else "none", nodes, in_band=False, why=why)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ftplan.model.plan import Status, Warn, sound_bound
+from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
 from ftplan.planners.rebalance.algorithms.least_cost import fewest, least_cost
@@ -55,10 +56,11 @@ class _Exact:
 
     def __init__(self, problem: RebalanceProblem, seed: int, budget: Budget, known: Result[Rebalance]) -> None:
         self.problem, self.seed, self.budget = problem, seed, budget
-        self.best = known if known.answer is not None else None
-        self.assisted = None if known.answer is None else known.answer.assisted
         self.elsewhere = problem.value(())  # traffic that is there without any move
-        self.bound = 0.0 if known.bound is None else known.bound
+        self.log: Incumbents[Result[Rebalance]] = Incumbents("min", problem.objective_name, size=self.elsewhere)
+        self._take(known, "adaptive")
+        self.log.prove(0.0 if known.bound is None else known.bound, "adaptive")
+        self.assisted = None if known.answer is None else known.answer.assisted
         self.cuts: tuple[frozenset[Migration], ...] = ()
         self.stuck: Result[Rebalance] | None = None
 
@@ -66,18 +68,18 @@ class _Exact:
         """Return the best result there is, or why there is none."""
         table, open_ = ChoiceTable(self.problem), True
         while open_:
-            goal = Goal(self.seed, cuts=self.cuts)
-            start = None if self.best is None or self.best.answer is None else self.best.answer.moves
-            proven = least_cost(table, start, goal, self.budget)
-            self.bound = max(self.bound, proven.bound + self.elsewhere)
+            goal, best = Goal(self.seed, cuts=self.cuts), self.log.answer
+            proven = least_cost(table, None if best is None or best.answer is None else best.answer.moves, goal,
+                                self.budget)  # fmt: skip
+            self.log.prove(proven.bound + self.elsewhere, "SCIP")
             if proven.moves is None:
                 break
             moves = fewest(table, proven, goal, self.budget)
-            result = outcome(self.problem, moves, self.bound, self.budget)
+            result = outcome(self.problem, moves, self.log.bound, self.budget)
             self.stuck = self.stuck or (result if result.answer is None else None)
-            self._take(result)
+            self._take(result, "SCIP")
             phased = result.answer is not None and self._value(result) <= self._within(self.problem.value(moves))
-            if phased or self._closed() or self.budget.over():
+            if phased or self.log.closed or self.budget.over():
                 break
             more = set(impossible_moves(self.problem, moves, self.budget)) - set(self.cuts)
             open_, self.cuts = bool(more), (*self.cuts, *sorted(more, key=sorted))
@@ -86,20 +88,18 @@ class _Exact:
 
     def unless_better(self, other: Result[Rebalance]) -> Result[Rebalance]:
         """Return the best result there is, this other one among them."""
-        self._take(replace(other, bound=None) if other.answer is not None else other)
+        self._take(other, "adaptive")
         return self._result()
 
-    def _take(self, result: Result[Rebalance]) -> None:
-        """Take a result that is better than the best, or as good with fewer moves."""
+    def _take(self, result: Result[Rebalance], by: str) -> None:
+        """Take a result that is better than the best, or as good with no more moves."""
         if result.answer is None:
             return
-        if self.best is None or self.best.answer is None:
-            self.best = result
-            return
-        value, least = self._value(result), self._value(self.best)
-        fewer = len(result.answer.moves) <= len(self.best.answer.moves)
-        if (value < least and not (least <= self._within(value))) or (value <= self._within(least) and fewer):
-            self.best = result
+        best, value = self.log.answer, self._value(result)
+        if best is None or best.answer is None or self.log.value > self._within(value):
+            self.log.offer(result, value, by)
+        elif value <= self._within(self.log.value) and len(result.answer.moves) <= len(best.answer.moves):
+            self.log.answer = result
 
     def _value(self, result: Result[Rebalance]) -> float:
         return math.inf if result.answer is None else self.problem.value(result.answer.moves)
@@ -108,33 +108,25 @@ class _Exact:
         """Return a value with what rounding may add."""
         return value + ROUNDING * max(abs(value), self.elsewhere, LEAST_SCALE)
 
-    def _closed(self) -> bool:
-        return self.best is not None and self._value(self.best) <= self._within(self.bound)
-
     def _result(self) -> Result[Rebalance]:
-        if self.best is None or self.best.answer is None:
+        best = self.log.answer
+        if best is None or best.answer is None:
             return self._without_plan()
-        value = self._value(self.best)
-        closed = value <= self._within(self.bound)
-        status: Status = "optimal" if closed else "feasible"
-        said = [w for w in self.best.warnings if w.code not in ("TIME_LIMIT", WITHOUT_PHASES)]
-        if not closed:
-            said += [w for w in self.best.warnings if w.code == WITHOUT_PHASES][:1]
+        said = [w for w in best.warnings if w.code not in ("TIME_LIMIT", WITHOUT_PHASES)]
+        if not self.log.closed:
+            said += [w for w in best.warnings if w.code == WITHOUT_PHASES][:1]
             if self.stuck is not None and not any(w.code == WITHOUT_PHASES for w in said):
                 said.append(
                     Warn(WITHOUT_PHASES, "cheaper moves find no phases: the bound is one for moves without them")
                 )
-        answer = replace(self.best.answer, assisted=self.assisted)
-        warnings = (*said, *self.budget.warnings())
-        bound = value if closed else self.bound
-        if math.isfinite(self.bound):
-            sound_bound("min", value, self.bound, self.elsewhere)
-        return Result(status, answer, rules(self.problem), bound, warnings=warnings)
+        answer = replace(best.answer, assisted=self.assisted)
+        bound = self._value(best) if self.log.closed else self.log.bound
+        return Result(self.log.status, answer, rules(self.problem), bound, warnings=(*said, *self.budget.warnings()))
 
     def _without_plan(self) -> Result[Rebalance]:
         """Return why there is no plan: proven where the bound is infinite."""
         why = None
-        if self.bound == math.inf:
+        if self.log.bound == math.inf:
             why = self.stuck.infeasible if self.stuck else why_infeasible(self.problem, self.seed, self.budget)
         warnings = (*self.problem.warnings, *self.budget.warnings())
         if why is None:

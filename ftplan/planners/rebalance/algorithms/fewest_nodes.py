@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.solver import solve_sat
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -53,30 +53,30 @@ class NodeChoice:
         return NodeChoice(self.cost, rows, self.domains, 0 if name == "domains" else self.least_domains)
 
 
-def fewest(choice: NodeChoice, budget: Budget) -> tuple[tuple[int, ...], bool] | None:
+def fewest(choice: NodeChoice, seed: int, budget: Budget) -> tuple[tuple[int, ...], bool] | None:
     """Return the fewest nodes that keep all limits, the cheapest of so many, and whether no fewer do for certain.
 
     None where no nodes keep them, or none were seen in time. CP-SAT with one worker, first on the number, then on the
     cost; the cheapest is only the best seen where time runs out.
     """
     count = len(choice.cost)
-    first = _solved(choice, np.ones(count), None, budget)
+    first = _solved(choice, np.ones(count), None, seed, budget)
     if first is None:
         return None
     taken, proven = first
-    cheaper = _solved(choice, np.where(np.isfinite(choice.cost), choice.cost, 0.0), len(taken), budget)
+    cheaper = _solved(choice, np.where(np.isfinite(choice.cost), choice.cost, 0.0), len(taken), seed, budget)
     return (taken if cheaper is None else cheaper[0]), proven
 
 
-def farthest(choice: NodeChoice, row: NodeRow, budget: Budget) -> tuple[int, ...]:
+def farthest(choice: NodeChoice, row: NodeRow, seed: int, budget: Budget) -> tuple[int, ...]:
     """Return the nodes that bring the sum of a row furthest down while all limits are kept."""
     gains = np.array([row.values.get(i, 0.0) for i in range(len(choice.cost))])
-    best = _solved(choice, gains, None, budget)
+    best = _solved(choice, gains, None, seed, budget)
     return () if best is None else best[0]
 
 
 def _solved(
-    choice: NodeChoice, prices: FloatArray, exactly: int | None, budget: Budget
+    choice: NodeChoice, prices: FloatArray, exactly: int | None, seed: int, budget: Budget
 ) -> tuple[tuple[int, ...], bool] | None:
     from ortools.sat.python import cp_model
 
@@ -95,12 +95,8 @@ def _solved(
         model.add(sum(x) == exactly)
     scale = UNITS / (float(np.abs(prices).max(initial=0.0)) or 1.0)
     model.minimize(sum(round(price * scale) * variable for price, variable in zip(prices.tolist(), x, strict=True)))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    status = solve_sat(model, solver, budget.left_s)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return None
-    return tuple(i for i, variable in enumerate(x) if solver.value(variable)), status == cp_model.OPTIMAL
+    answer = solve_sat(model, budget, seed)
+    return (tuple(answer.chosen(dict(enumerate(x)))), answer.ended == "optimal") if answer.found else None
 
 
 def _keeping(model: cp_model.CpModel, x: Sequence[Any], nodes: Sequence[int]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.plan import Infeasible
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
-from ftplan.planners.rebalance.algorithms.models.choice_model import MAX_WHOLE_CHOICES, choices, chosen
+from ftplan.planners.rebalance.algorithms.models.node_model import MAX_WHOLE_CHOICES, choices, chosen
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import pairing
 from ftplan.planners.rebalance.algorithms.raisable_limits import (
@@ -83,9 +83,8 @@ def _seen(problem: RebalanceProblem, seed: int, budget: Budget) -> WorkingPlacem
         pool = improved_starts([start], seed, budget, models=not small)
     if not pool and small:
         now = WorkingPlacement(candidates)
-        answer = chosen(now, np.arange(candidates.groups), budget, WORK_S, feasible=True)
-        if answer.placement is not None and answer.placement.feasible():
-            pool = [answer.placement]
+        found = chosen(now, np.arange(candidates.groups), seed, budget, WORK_S, feasible=True).placement
+        pool = [found] if found is not None and found.feasible() else []
     for placement in pool:
         if outcome(problem, placement.moves, None, budget).answer is not None:
             return placement

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.tolerances import ROUNDING, TINY
+from ftplan.model.tolerances import PROVEN, ROUNDING, TINY
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
 from ftplan.planners.rebalance.algorithms.models.neighbourhoods import Guide, Moves, NeighbourhoodSearch, roughly_placed
 from ftplan.planners.rebalance.algorithms.models.node_model import Goal, NodeChoiceModel, fixed_choices
 from ftplan.planners.rebalance.algorithms.models.rows import program_of
-from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut, linear_prices
+from ftplan.planners.rebalance.algorithms.models.solving import linear_prices, minimised
 from ftplan.planners.rebalance.algorithms.search.improved_placements import improved_starts
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.problem import Migration
@@ -66,7 +66,7 @@ def _better(table: ChoiceTable, goal: Goal, proven: ProvenMoves, moves: Moves | 
 
 def is_closed(value: float, bound: float) -> bool:
     """Return whether nothing better than the value is left above the bound, but for rounding."""
-    return math.isfinite(value) and value <= bound + ROUNDING * max(abs(value), abs(bound), TINY)
+    return math.isfinite(value) and value <= bound + PROVEN * max(abs(value), abs(bound), TINY)
 
 
 class _Classes:
@@ -76,13 +76,15 @@ class _Classes:
         self.table, self.goal, self.budget = table, goal, budget
         self.wide = table.to_classes()
         self.program = goal.aimed(program_of(table, self.wide), self.wide)
-        self.linear = linear_prices(self.program, budget)
+        self.linear = linear_prices(self.program, goal.seed, budget)
         self.reduced = self.program.reduced_costs(self.linear.prices)[: len(self.wide)]
         self.parts: list[Budget] = []
 
     def solved(self, start: Moves | None) -> ProvenMoves:
         """Return the best moves and a bound: see :func:`least_cost`."""
-        searched = branch_and_cut(self.program, self.goal.seed, self._part(CLASSES))
+        least, value = self.linear.bound + np.maximum(self.reduced, 0.0), value_of(self.table, self.goal, start)
+        part = self._part(CLASSES)
+        searched = minimised(self.program, self.wide.group, self.goal.seed, part, most=value, least=least)
         best = ProvenMoves(start, max(self.linear.bound, searched.bound))
         if best.bound == math.inf:
             return ProvenMoves(None, math.inf)

@@ -14,9 +14,9 @@ import numpy as np
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import SolverStuck, solve_linear
 from ftplan.planners.rebalance.algorithms.candidates import AT_HAND, AWAY, Candidates
 from ftplan.planners.rebalance.algorithms.relaxation import LoadDual, LoadPrices, LoadRelaxation
+from ftplan.planners.solver import linear_solver, solve_linear
 
 #: Units in which the excess of a node is counted: while prices are sought, and at last.
 COARSE, FINE = 1000, 20_000
@@ -31,7 +31,7 @@ OUTSIDE, RAYS = 1e3, (1.0, 1e3, 1e6)
 ADDED = 3000
 
 
-def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> LoadDual:
+def lower_bound(candidates: Candidates, upper: float, seed: int, budget: Budget) -> LoadDual:
     """Return the best bound that a linear program and a short subgradient ascent find, no more needed than *upper*.
 
     Infinite where no placement is possible, as far as prices prove it: a bound above what any placement can cost.
@@ -40,7 +40,7 @@ def lower_bound(candidates: Candidates, upper: float, budget: Budget) -> LoadDua
     there) for each of a few dozen steps.
     """
     relaxation = LoadRelaxation(candidates)
-    best = _linear_prices(relaxation, budget)
+    best = _linear_prices(relaxation, seed, budget)
     if upper - best.bound > CLOSE * abs(upper):
         best = _ascent(relaxation, best, upper, budget)
     if not budget.over():
@@ -92,14 +92,14 @@ def _kept_signs(prices: FloatArray, change: FloatArray) -> FloatArray:
     return np.where((prices != 0.0) & (np.sign(after) != np.sign(prices)), 0.0, after)
 
 
-def _linear_prices(relaxation: LoadRelaxation, budget: Budget) -> LoadDual:
+def _linear_prices(relaxation: LoadRelaxation, seed: int, budget: Budget) -> LoadDual:
     """Return the bound at the prices of a linear program, to which groups are added as these make them move."""
     problem, candidates = relaxation.problem, relaxation.candidates
     inside: BoolArray = candidates.must.copy()
     inside[np.isin(problem.home, relaxation.full)] = True
     best = relaxation.dual(LoadPrices(np.zeros(candidates.nodes)), COARSE)
     for _ in range(ROUNDS):
-        prices = _solved(relaxation, np.flatnonzero(inside), budget)
+        prices = _solved(relaxation, np.flatnonzero(inside), seed, budget)
         if prices is None:
             break
         dual = relaxation.dual(prices, COARSE)
@@ -113,21 +113,15 @@ def _linear_prices(relaxation: LoadRelaxation, budget: Budget) -> LoadDual:
     return best
 
 
-def _solved(relaxation: LoadRelaxation, groups: IntArray, budget: Budget) -> LoadPrices | None:
+def _solved(relaxation: LoadRelaxation, groups: IntArray, seed: int, budget: Budget) -> LoadPrices | None:
     """Return the prices of the linear program over the moves of some groups; None where it has none in time."""
-    from ortools.linear_solver import pywraplp
-
-    solver: Any = pywraplp.Solver.CreateSolver("GLOP")
+    solver: Any = linear_solver("GLOP", seed)
     program = _PriceProgram(solver, relaxation)
     for group in groups.tolist():
         if budget.over():
             return None
         program.add(group)
-    try:
-        status = solve_linear(solver, budget.left_s)
-    except SolverStuck:
-        return None
-    return program.prices() if status == solver.OPTIMAL else None
+    return program.prices() if solve_linear(solver, budget) == "optimal" else None
 
 
 class _PriceProgram:

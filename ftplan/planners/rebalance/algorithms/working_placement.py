@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
@@ -32,6 +34,16 @@ class WorkingPlacement:
         self.load = problem.start_load.copy()
         self.by_memory = bool(np.isfinite(problem.memory).any()) and bool(problem.state.any())
         self.used, self.room = _memory(candidates) if self.by_memory else (self.load, self.load)
+
+    @staticmethod
+    def of(candidates: Candidates, moves: Sequence[Migration]) -> WorkingPlacement:
+        """Return the placement to which moves lead, by their protocols."""
+        near = [candidates.at_hand(move.group, move.target) for move in moves]
+        now = WorkingPlacement(candidates, candidates.tariff.with_rows(candidates.problem, moves, near))
+        for move in moves:
+            now.put(move.group, move.target)
+        now.recount()
+        return now
 
     def copy(self) -> WorkingPlacement:
         """Return a placement that is changed on its own."""

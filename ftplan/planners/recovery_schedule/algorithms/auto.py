@@ -31,7 +31,7 @@ LARGE_GAP = 0.25
 
 def auto(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Take the best of what fits into the time at each step, with the best bound; see :func:`auto_step`."""
-    return by_objective(problem, options, Method(auto_step, few=True, search=True, model=True))
+    return by_objective(problem, options, Method(auto_step, search=True, model=True))
 
 
 def auto_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: BoolArray | None = None) -> StepChoice:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ftplan.model.failed_queries import failed_queries
-from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, now
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import AggregatedTaskPolicy
 from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import AggregatedQueryPolicy
@@ -84,15 +82,15 @@ def by_objective(problem: RecoveryProblem, options: RecoveryOptions, method: Met
     first = replace(options, time_limit_s=(MANY_STEP_BY_STEP if many else STEP_BY_STEP) * budget.left_s)
     alone = construct_schedule(problem, first, policy)
     others = baselines_of(problem, options, now() + COMPARED * budget.left_s)
-    results = [alone, *(other.result for other in others)]
+    repair = RepairSearch(problem, options, method, objective_of(problem, options.objective), budget)
+    repair.add(alone, "step by step")
+    for other in others:
+        repair.add(other.result, "a baseline")
     if options.parallel_recovery and method.alone is None:
-        results += _split(problem, options, method, budget)
-    objective = objective_of(problem, options.objective)
-    made = [result.answer for result in results if result.answer is not None]
-    repair = RepairSearch(problem, options, method, objective, budget, made)
+        for result in _split(problem, options, method, budget):
+            repair.add(result, "a policy that splits tasks")
     plan_whole_repair(repair)
-    results += repair.results
-    return _best(results, repair, others.beside(alone.answer))
+    return _best(repair, others.beside(alone.answer))
 
 
 def _split(
@@ -101,33 +99,27 @@ def _split(
     """Return the schedules of policies that split tasks; they count cores for all nodes together."""
     policies: list[Policy] = [AggregatedQueryPolicy(method.step, parallel=True)]
     if options.objective == "fidelity-time":
-        policies.append(AggregatedTaskPolicy(method.step, parallel=True))
+        policies.append(AggregatedTaskPolicy(parallel=True))
     return [
         construct_schedule(problem, replace(options, time_limit_s=SPLIT * budget.left_s), policy) for policy in policies
     ]
 
 
-def _best(results: Sequence[Result[Schedule]], repair: RepairSearch, beside: ComparedSchedules) -> Result[Schedule]:
+def _best(repair: RepairSearch, beside: ComparedSchedules) -> Result[Schedule]:
     """Return the best of all schedules, the first of equals, with the bound and what the clock cut short.
 
     Where all are infeasible that is the answer; where only some are, theirs are not considered. What is proven the best
     was not cut short, whatever the clock ended on the way.
     """
-    limit = repair.limit
-    bound = None if limit is None else abs(limit.most)
-    worths = [(repair.worth_of(result.answer), result) for result in results if result.answer is not None]
-    if not worths:
-        return replace(results[0], bound=bound)
-    worth, best = max(worths, key=lambda item: item[0])
-    answer = best.answer
-    assert answer is not None
-    if limit is not None and limit.stairs is not None:
-        at_s, most = limit.stairs
+    log, best = repair.log, repair.log.answer
+    if best is None or best.answer is None:
+        return replace(repair.results[0], bound=log.proven_bound)
+    if repair.stairs is not None:
+        at_s, most = repair.stairs
         beside = replace(beside, most_back=tuple(zip(at_s.tolist(), most.tolist(), strict=True)))
-    answer = replace(answer, beside=beside)
-    optimal = limit is not None and limit.most - worth <= ROUNDING * max(1.0, abs(worth))
-    stopped = any(w.code == "TIME_LIMIT" for result in results for w in result.warnings)
+    stopped = any(w.code == "TIME_LIMIT" for result in repair.results for w in result.warnings)
     repair.budget.cut |= stopped or repair.bound_cut
-    said = () if optimal else repair.budget.warnings()
+    said = () if log.closed else repair.budget.warnings()
     warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *said)
-    return replace(best, status="optimal" if optimal else "feasible", answer=answer, bound=bound, warnings=warnings)
+    answer = replace(best.answer, beside=beside)
+    return replace(best, status=log.status, answer=answer, bound=log.proven_bound, warnings=warnings)

@@ -112,7 +112,7 @@ SEEDS = 32
 
 def dynamic_programming(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
     """Solve each step exactly over all sets of queries that fit; see :func:`dynamic_programming_step`."""
-    return by_objective(problem, options, Method(dynamic_programming_step, few=True))
+    return by_objective(problem, options, Method(dynamic_programming_step, model=True))
 
 
 def dynamic_programming_step(

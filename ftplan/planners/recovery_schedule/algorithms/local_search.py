@@ -21,11 +21,16 @@ from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objecti
 from ftplan.planners.recovery_schedule.algorithms.knapsack import tabu_moves as moves
 from ftplan.planners.recovery_schedule.algorithms.knapsack import tabu_rounds as rounds
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import trim
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, residual
-from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import (
+    SetUnionKnapsack,
+    StepChoice,
+    common_unit,
+    residual,
+)
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import join_elements
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_moves import TabuInstance, TabuState
 from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_rounds import TabuSettings
+from ftplan.planners.recovery_schedule.algorithms.random_draws import random_stream
 from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery_schedule.schedule import Schedule
@@ -160,7 +165,7 @@ def nothing_chosen(instance: TabuInstance, seed: int) -> TabuState:
         dense_bits=dense.view(np.int32),
         sums=np.array([0.0, 0.0, 0.0, FIRST_PRICE]),
         counts=np.array([0, 0, 0, 0, 0, 0, 4, 8, 0], dtype=np.int64),
-        random=np.random.SeedSequence(seed).generate_state(1, dtype=np.uint64) | np.uint64(1),
+        random=random_stream(seed),
     )
 
 

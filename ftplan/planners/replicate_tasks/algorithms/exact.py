@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE
-from ftplan.model.plan import Status, sound_bound
+from ftplan.model.plan import Status
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.fidelity_circuit.circuit import Circuit
 from ftplan.planners.fidelity_circuit.reduction import Reduced
 from ftplan.planners.fidelity_circuit.tables import choices
-from ftplan.planners.replicate_tasks.algorithms.bounds import RAISED, CostCircuit, quick_bound, raised, units
-from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Knapsack, knapsacks, room
+from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.replicate_tasks.algorithms.bounds import CostCircuit, quick_bound, raised, units
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Knapsack, knapsacks
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites, nodes_on
-from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
-from ftplan.planners.replicate_tasks.algorithms.replica_placement import in_place
+from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions, met
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import in_place, keeps_limits
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound
 from ftplan.planners.replicate_tasks.algorithms.shortage import too_few_changes
 from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
 
-#: The share of its bound at which a value counts as the optimum.
-MET = 1e-7
 #: Part of the time for the tables: where they are not ready by then, another plan and the integer program do without.
 TABLES = 0.5
 #: Part of the time for branch and bound before an integer program, where operators are large and where they are not
@@ -59,7 +58,7 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     Cost: O(budget · tasks) where paths nest and there is room; exponential at worst elsewhere, within the limits of the
     options.
 
-    Guarantee: optimal where it says so, up to 1e-7 of the value; else the bound is proven.
+    Guarantee: optimal where it says so, but for rounding; else the bound is proven.
 
     References: output fidelity is [SuZhou2016], section III; the paper has no exact method beyond a few MC-trees.
     """
@@ -68,14 +67,14 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     if refused is not None:
         return Result("infeasible", None, (), None, refused.reason, refused)
     budget = Budget.of(options)
-    incumbent = _Incumbent.of(problem)
+    search = _ReplicaSearch(problem, options.seed)
     with contextlib.suppress(OutOfTime):
-        _solve(incumbent, options, budget)
-    node = problem.without_useless(incumbent.node)
-    value, bound = problem.value_at(node), incumbent.bound
-    status: Status = "optimal" if value >= bound * (1.0 - MET) else "feasible"
-    bound = sound_bound("max", value, bound)
-    return Result(status, Replication.on(problem, node), ("budget",), bound, warnings=budget.warnings())
+        _solve(search, options, budget)
+    node = problem.without_useless(search.node)
+    search.log.offer(node, problem.value_at(node), "useful replicas")
+    answer = Replication.on(problem, node)
+    status: Status = "optimal" if search.proven else "feasible"
+    return Result(status, answer, ("budget",), search.log.bound, warnings=budget.warnings())
 
 
 def curve(problem: ReplicationProblem, limits: list[float], budget: Budget) -> list[tuple[float, float]] | None:
@@ -98,144 +97,124 @@ def curve(problem: ReplicationProblem, limits: list[float], budget: Budget) -> l
     return [(value, raised(value)) for value in values]
 
 
-@dataclass(slots=True, eq=False)
-class _Incumbent:
-    """The best solution so far, a node for each task, (T,), and the least bound."""
+class _ReplicaSearch:
+    """The search for the nodes of replicas, (T,), NOWHERE for none; its log knows the best of them and the bound."""
 
-    problem: ReplicationProblem
-    candidates: CandidateNodes
-    node: IntArray
-    value: float
-    bound: float = 1.0
-
-    @staticmethod
-    def of(problem: ReplicationProblem) -> _Incumbent:
+    def __init__(self, problem: ReplicationProblem, seed: int) -> None:
         """Begin with nothing, or where changes are limited with what is in place."""
+        self.problem, self.seed, self.candidates = problem, seed, CandidateNodes.of(problem)
+        self.log: Incumbents[IntArray] = Incumbents("max", problem.metric)
+        self.log.prove(1.0, "a share")
         nothing = np.full(problem.tasks, NOWHERE)
-        node = nothing if problem.max_changes is None or problem.current is None else in_place(problem).node
-        incumbent = _Incumbent(problem, CandidateNodes.of(problem), node, problem.value_at(node))
-        if problem.current is not None:
-            for other in (nothing, in_place(problem).node):
-                incumbent.offer(other)
-        return incumbent
+        if problem.current is None:
+            self.log.offer(nothing, problem.value_at(nothing), "nothing")
+            return
+        here = in_place(problem).node
+        if problem.max_changes is not None:
+            self.log.offer(here, problem.value_at(here), "in place")
+        for node in (nothing, here):
+            self.offer(node, "in place")
 
-    def offer(self, node: IntArray | None, bound: float = np.inf) -> None:
-        """Take a solution where it keeps all limits and is better, and a bound where it is less."""
-        if node is not None and _keeps_limits(self.problem, node):
-            value = self.problem.value_at(node)
-            if value > self.value:
-                self.node, self.value = node, value
-        self.bound = sound_bound("max", self.value, min(self.bound, bound * (1.0 + RAISED)))
+    @property
+    def node(self) -> IntArray:
+        """The best nodes so far."""
+        assert self.log.answer is not None
+        return self.log.answer
 
-    def offer_choice(self, replicated: BoolArray, bound: float = np.inf) -> None:
+    def offer(self, node: IntArray | None, by: str) -> None:
+        """Take a solution where it keeps all limits and is better."""
+        if node is not None and keeps_limits(self.problem, node):
+            self.log.offer(node, self.problem.value_at(node), by)
+
+    def prove(self, bound: float, by: str) -> None:
+        """Take a bound, raised for rounding errors."""
+        self.log.prove(raised(bound), by)
+
+    def offer_choice(self, replicated: BoolArray, by: str) -> None:
         """Take replicas, (T,), on nodes that have room for them."""
         everywhere = np.ones((1, self.candidates.open.shape[1]), dtype=np.bool_)
         site = np.where(replicated, 0, NOWHERE)
-        self.offer(nodes_on(self.problem, self.candidates, site, everywhere), bound)
-
-    def offer_answer(self, result: Result[Replication]) -> None:
-        """Take what a heuristic answers."""
-        if result.answer is not None:
-            self.offer(result.answer.nodes())
+        self.offer(nodes_on(self.problem, self.candidates, site, everywhere), by)
 
     @property
     def proven(self) -> bool:
         """Whether the bound is met."""
-        return self.value >= self.bound * (1.0 - MET)
+        return met(self.log)
 
 
-def _keeps_limits(problem: ReplicationProblem, node: IntArray) -> bool:
-    """Return whether replicas on nodes, (T,), keep to budget, changes and room."""
-    tasks, hosts = np.flatnonzero(node != NOWHERE), problem.hosts
-    if not problem.fits(problem.cost(node != NOWHERE)):
-        return False
-    if problem.max_changes is not None and problem.changes(node) > problem.max_changes:
-        return False
-    if hosts is None:
-        return True
-    if (node < NOWHERE).any() or not all(hosts.allowed(task)[node[task]] for task in tasks.tolist()):
-        return False
-    for need, have in ((hosts.cpu, hosts.residual_cpu), (hosts.memory_mb, hosts.residual_mb)):
-        taken = np.bincount(node[tasks], need[tasks], len(have))
-        used = np.bincount(node[tasks], minlength=len(have)) > 0
-        if (used & ((taken > room(have)) | (have < 0.0))).any():
-            return False
-    return True
-
-
-def _solve(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:
+def _solve(search: _ReplicaSearch, options: ReplicationOptions, budget: Budget) -> None:
     """Improve solution and bound until they meet or the work is done; raises :class:`OutOfTime`."""
-    problem, part = incumbent.problem, budget.part(TABLES)
+    problem, part = search.problem, budget.part(TABLES)
     tables: list[CostCircuit] = []
     try:
-        _tables(incumbent, tables, part)
+        _tables(search, tables, part)
     except OutOfTime:
         budget.cut = True
-    if incumbent.proven:
+    if search.proven:
         return
     branched = [each for each in tables if each.alone and _has_large_operators(each.circuit)]
     if problem.hosts is None:
-        _heuristic(incumbent, options, budget)
+        _heuristic(search, options, budget)
         few = [each for each in tables[:1] if each.alone and len(each.circuit.blocks) <= FEW_BLOCKS]
-        for each in (branched[:1] or few) if not incumbent.proven else ():
-            _search(incumbent, each, budget)
+        for each in (branched[:1] or few) if not search.proven else ():
+            _branch_and_program(search, each, budget)
     else:
-        _place_few(incumbent, budget)
-        for each in branched if not incumbent.proven else ():
-            _branch(incumbent, BranchAndBound(each.circuit, each.limit), budget.part(TASTE))
-        if not incumbent.proven:
-            _heuristic(incumbent, options, budget)
-    if not incumbent.proven:
-        incumbent.offer(None, quick_bound(problem, budget.part(TASTE)))
-        _relax(incumbent, budget)
+        _place_few(search, budget)
+        for each in branched if not search.proven else ():
+            _branch(search, BranchAndBound(each.circuit, each.limit), budget.part(TASTE))
+        if not search.proven:
+            _heuristic(search, options, budget)
+    if not search.proven:
+        search.prove(quick_bound(problem, budget.part(TASTE)), "tables")
+        _relax(search, budget)
 
 
-def _tables(incumbent: _Incumbent, tables: list[CostCircuit], budget: Budget) -> None:
+def _tables(search: _ReplicaSearch, tables: list[CostCircuit], budget: Budget) -> None:
     """Choose by tables for the budget, the changes and the room of all nodes; add the circuit of each to a list."""
-    problem = incumbent.problem
-    first, *others = knapsacks(problem, incumbent.candidates)
-    circuit, chosen = _table(incumbent, first, budget)
+    problem = search.problem
+    first, *others = knapsacks(problem, search.candidates)
+    circuit, chosen = _table(search, first, budget)
     tables.append(circuit)
-    for other in others if not incumbent.proven else ():
+    for other in others if not search.proven else ():
         if chosen is None:  # a program or branching decides on all limits
-            tables.append(CostCircuit.of(other.of(problem), budget, incumbent.candidates))
+            tables.append(CostCircuit.of(other.of(problem), budget, search.candidates))
             continue
-        tables.append(_table(incumbent, other, budget)[0])
-        if incumbent.proven:
+        tables.append(_table(search, other, budget)[0])
+        if search.proven:
             return
     for other in others if chosen is not None else ():
-        _surrogates(incumbent, first, other, budget)
+        _surrogates(search, first, other, budget)
     if not circuit.alone and problem.hosts is None:
-        incumbent.offer(None, quick_bound(problem, budget))
+        search.prove(quick_bound(problem, budget), "tables")
 
 
-def _table(incumbent: _Incumbent, knapsack: Knapsack, budget: Budget) -> tuple[CostCircuit, BoolArray | None]:
+def _table(search: _ReplicaSearch, knapsack: Knapsack, budget: Budget) -> tuple[CostCircuit, BoolArray | None]:
     """Offer the bound and the choice of one limit; return its circuit, and the choice where that is the best one."""
-    problem = incumbent.problem
+    problem = search.problem
     view = knapsack.of(problem)
-    table = CostCircuit.of(view, budget, incumbent.candidates)
+    table = CostCircuit.of(view, budget, search.candidates)
     reduced = table.reduced(budget)
-    incumbent.offer(None, table.bound(reduced))
+    search.prove(table.bound(reduced), "tables")
     if reduced.exact or (problem.hosts is None and len(reduced.copies) <= MOST_COPIES):
-        incumbent.offer_choice(_rounded(problem, view, table, reduced, budget))
+        search.offer_choice(_rounded(problem, view, table, reduced, budget), "tables")
     if not reduced.exact:
         return table, None
     counts = choices(reduced.table, table.limit, budget).counts.items()
     return table, _tasks(view, table.circuit, {k: max(several) for k, several in counts})
 
 
-def _surrogates(incumbent: _Incumbent, first: Knapsack, second: Knapsack, budget: Budget) -> None:
+def _surrogates(search: _ReplicaSearch, first: Knapsack, second: Knapsack, budget: Budget) -> None:
     """Bound by sums of two limits, each so often that the best choice comes as near as may be to keep both."""
-    one, two = (units(knapsack.of(incumbent.problem)) for knapsack in (first, second))
+    one, two = (units(knapsack.of(search.problem)) for knapsack in (first, second))
     low, high = 0.0, 1.0
     for _ in range(SURROGATES):
-        if incumbent.proven:
+        if search.proven:
             return
         share = (low + high) / 2.0
         each = np.array([(1.0 - share) / max(1, one.limit), share / max(1, two.limit)])
         a, b = np.round(TIMES * each / each.max()).tolist()
         both = Knapsack(a * one.cost + b * two.cost, a * one.limit + b * two.limit)
-        chosen = _table(incumbent, both, budget)[1]
+        chosen = _table(search, both, budget)[1]
         if chosen is None:
             return
         if one.cost[chosen].sum() > one.limit:
@@ -246,85 +225,87 @@ def _surrogates(incumbent: _Incumbent, first: Knapsack, second: Knapsack, budget
             return
 
 
-def _heuristic(incumbent: _Incumbent, options: ReplicationOptions, budget: Budget) -> None:
+def _heuristic(search: _ReplicaSearch, options: ReplicationOptions, budget: Budget) -> None:
     part = replace(options, time_limit_s=HEURISTIC * budget.left_s)
-    incumbent.offer_answer(structure_aware(incumbent.problem, part))
+    result = structure_aware(search.problem, part)
+    if result.answer is not None:
+        search.offer(result.answer.nodes(), "structure-aware")
 
 
-def _search(incumbent: _Incumbent, tables: CostCircuit, budget: Budget) -> None:
+def _branch_and_program(search: _ReplicaSearch, tables: CostCircuit, budget: Budget) -> None:
     """Branch first where operators are large, else after the integer program, but for a taste of bounded work."""
-    search, large = BranchAndBound(tables.circuit, tables.limit), _has_large_operators(tables.circuit)
+    tree, large = BranchAndBound(tables.circuit, tables.limit), _has_large_operators(tables.circuit)
     part = budget.part(BRANCHING if large else TASTE)
     if not large:  # bounded work, so that what follows starts from the same plan in every run
         part.iterations = min(TASTE_ITERATIONS, part.iterations or TASTE_ITERATIONS)
-    _branch(incumbent, search, part)
+    _branch(search, tree, part)
     budget.cut |= part.cut
-    if not incumbent.proven and not (large and incumbent.bound <= incumbent.value * (1.0 + CLOSE)):
+    if not search.proven and not (large and search.log.gap <= CLOSE):
         part = budget.part(PROGRAM)
-        sites = Sites.merged(incumbent.problem, incumbent.candidates)
-        _program(incumbent, part, JointProgram.of(incumbent.problem, incumbent.candidates, sites, part))
+        sites = Sites.merged(search.problem, search.candidates)
+        _program(search, part, JointProgram.of(search.problem, search.candidates, sites, search.seed, part))
         budget.cut |= part.cut
-    if not incumbent.proven:
-        _branch(incumbent, search, budget.part(PROGRAM))
+    if not search.proven:
+        _branch(search, tree, budget.part(PROGRAM))
 
 
-def _branch(incumbent: _Incumbent, search: BranchAndBound, budget: Budget) -> None:
-    best = search.resume(budget)
-    incumbent.offer_choice(_tasks(incumbent.problem, search.circuit, best.counts), best.bound)
+def _branch(search: _ReplicaSearch, tree: BranchAndBound, budget: Budget) -> None:
+    best = tree.resume(budget)
+    search.offer_choice(_tasks(search.problem, tree.circuit, best.counts), "branch and bound")
+    search.prove(best.bound, "branch and bound")
 
 
-def _place_few(incumbent: _Incumbent, budget: Budget) -> None:
+def _place_few(search: _ReplicaSearch, budget: Budget) -> None:
     """Choose and place a small problem by one program."""
-    problem, candidates = incumbent.problem, incumbent.candidates
+    problem, candidates = search.problem, search.candidates
     single = Sites.single(problem, candidates)
     if int(single.open[candidates.row].sum()) <= FEW_PAIRS:
         part = budget.part(FIRST)
-        _program(incumbent, part, JointProgram.of(problem, candidates, single, part))
+        _program(search, part, JointProgram.of(problem, candidates, single, search.seed, part))
         budget.cut |= part.cut
 
 
-def _relax(incumbent: _Incumbent, budget: Budget) -> None:
+def _relax(search: _ReplicaSearch, budget: Budget) -> None:
     """Bound by relaxations, of whole numbers and of what nodes hold; then choose among the tasks of their solutions."""
-    problem, candidates = incumbent.problem, incumbent.candidates
-    merged = Sites.merged(problem, candidates)
-    program = JointProgram.of(problem, candidates, merged, budget)
+    problem, candidates = search.problem, search.candidates
+    program = JointProgram.of(problem, candidates, Sites.merged(problem, candidates), search.seed, budget)
     if program is None:
         return
     part = budget.part(FIRST)
     relaxation = program.relaxed(part)
     budget.cut |= part.cut
-    some = incumbent.node != NOWHERE
+    some = search.node != NOWHERE
     if relaxation is not None:
-        incumbent.offer(None, relaxation.bound)
+        search.prove(relaxation.bound, "linear relaxation")
         some |= relaxation.support
-        if incumbent.proven:
+        if search.proven:
             return
     if problem.hosts is not None:
         part = budget.part(FIRST)
-        some |= _program(incumbent, part, program)
+        some |= _program(search, part, program)
         budget.cut |= part.cut
-        program = JointProgram.of(problem, candidates, Sites.single(problem, candidates), budget)
-    if not incumbent.proven and not some[candidates.placeable].all():
+        program = JointProgram.of(problem, candidates, Sites.single(problem, candidates), search.seed, budget)
+    if not search.proven and not some[candidates.placeable].all():
         part = budget.part(FIRST)
-        _program(incumbent, part, program, some)
+        _program(search, part, program, some)
         budget.cut |= part.cut
-    if not incumbent.proven:
-        _program(incumbent, budget, program)
+    if not search.proven:
+        _program(search, budget, program)
 
 
 def _program(
-    incumbent: _Incumbent, budget: Budget, program: JointProgram | None, only: BoolArray | None = None
+    search: _ReplicaSearch, budget: Budget, program: JointProgram | None, only: BoolArray | None = None
 ) -> BoolArray:
     """Offer what an integer program says, perhaps of some tasks only; return the tasks that it replicates."""
-    problem, nothing = incumbent.problem, np.zeros(incumbent.problem.tasks, dtype=np.bool_)
+    problem, nothing = search.problem, np.zeros(search.problem.tasks, dtype=np.bool_)
     if program is None:
         return nothing
-    start = program.sites.of(incumbent.node)
-    solution = program.solved(budget, start, max(incumbent.bound, 1e-12), only)
-    incumbent.offer(None, solution.bound if only is None else np.inf)
+    solution = program.solved(budget, program.sites.of(search.node), max(search.log.bound, 1e-12), only)
+    if only is None:
+        search.prove(solution.bound, "HiGHS")
     if solution.site is None:
         return nothing
-    incumbent.offer(nodes_on(problem, incumbent.candidates, solution.site, program.sites.inside))
+    search.offer(nodes_on(problem, search.candidates, solution.site, program.sites.inside), "HiGHS")
     return np.asarray(solution.site != NOWHERE, dtype=np.bool_)
 
 

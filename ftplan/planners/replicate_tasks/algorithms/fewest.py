@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE
-from ftplan.model.plan import Infeasible, Status, Warn, sound_bound
+from ftplan.model.plan import Infeasible, Warn
 from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, OutOfTime
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound, units
 from ftplan.planners.replicate_tasks.algorithms.planner import (
     EQUAL,
@@ -70,10 +71,11 @@ def fewest(
         if not search.ask(planner.choose, min(middle, search.cost - search.unit), part):
             least = max(least, middle + search.unit)
     bound = search.least(Budget(BOUNDING_S, ends=options.ends))
-    status: Status = "optimal" if search.cost <= bound * (1.0 + EQUAL) + EQUAL else "feasible"
     warnings = tuple(dict.fromkeys((*search.warnings, *clock.warnings())))
-    bound = sound_bound("min", search.cost, bound)
-    return Result(status, Replication.on(problem, search.best), ("target",), bound, warnings=warnings)
+    log: Incumbents[Replication] = Incumbents("min", "cost of replicas")
+    log.offer(Replication.on(problem, search.best), search.cost, planner.name)
+    log.prove(bound, "tables")
+    return Result(log.status, log.answer, ("target",), log.bound, warnings=warnings)
 
 
 class _TargetSearch:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE
-from ftplan.model.plan import sound_bound
+from ftplan.model.tolerances import PROVEN
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
@@ -97,11 +99,12 @@ class ReplicationPlanner:
             clock = Budget(options.time_limit_s, options.iterations, ends=options.ends)
             bound = quick_bound(problem, clock)
             warnings = tuple(dict.fromkeys((*warnings, *clock.warnings())))
-        value = problem.value_at(node)
-        bound, status = sound_bound("max", value, bound), result.status
-        if met(value, bound):
-            status, bound = "optimal", value  # bounds are raised a little for rounding errors
-        return replace(result, status=status, answer=Replication.on(problem, node), bound=bound, warnings=warnings)
+        log: Incumbents[Replication] = Incumbents("max", problem.metric)
+        log.offer(Replication.on(problem, node), problem.value_at(node), self.name)
+        log.prove(bound, "tables" if result.bound is None else self.name)
+        # bounds are raised a little for rounding errors
+        status, bound = ("optimal", log.value) if met(log) else (result.status, log.bound)
+        return replace(result, status=status, answer=log.answer, bound=bound, warnings=warnings)
 
     def _check(self, problem: ReplicationProblem, node: IntArray) -> None:
         """Raise RuntimeError where a solution breaks a limit: a fault of the planner."""
@@ -114,9 +117,9 @@ class ReplicationPlanner:
             problem.hosts.check(node, self.name)
 
 
-def met(value: float, bound: float) -> bool:
-    """Return whether a bound is met up to a rounding error of it; where fidelities are tiny, so is that."""
-    return bound - value <= EQUAL * bound
+def met(log: Incumbents[Any]) -> bool:
+    """Return whether the bound is met up to a rounding error of it; where fidelities are tiny, so is that."""
+    return log.bound - log.value <= PROVEN * log.bound
 
 
 def climber(planner: ReplicationPlanner) -> ReplicationPlanner | None:

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE, ReplicaHosts
-from ftplan.model.plan import sound_bound
-from ftplan.model.tolerances import LEAST_SCALE, NOISE, SOLVED
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.tolerances import LEAST_SCALE, NOISE
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget, now
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.replicate_tasks.algorithms.models.downtime_relaxation import (
     CaseRelaxation,
-    Outages,
     downtime_bound,
 )
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
-from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, in_place
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, in_place, keeps_limits
+from ftplan.planners.replicate_tasks.algorithms.restore_sets import RestoreSets, restore_sets
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
 
@@ -31,8 +31,8 @@ PARTS = 12
 BOUNDING = 0.2
 #: Sets of replicas that are scored: for a step of growth, where none of these saves anything, and for a local search.
 GROWTH_LOOKS, MOST_LOOKS, SEARCH_LOOKS = 8, 40, 100
-#: Times that sets are ranked anew while replicas fill the budget; entries of sets and queries that are held at most.
-FILLS, MOST_ENTRIES = 8, 3_000_000
+#: Times that sets are ranked anew while replicas fill the budget.
+FILLS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def recovery_savings(
     part = clock.part(BOUNDING)
     hosts = problem.hosts
     assert hosts is not None
-    bound = downtime_bound(problem, model.cases, hosts.cpu, part)
+    bound = downtime_bound(problem, model.cases, hosts.cpu, options.seed, part)
     clock.cut |= part.cut
     pool = _Pool(hosts, model)
     steps, slowest_s = levels(problem), 0.0
@@ -86,18 +86,16 @@ def recovery_savings(
         _plan_level(pool, replace(problem, budget=level), part, options, search)
         clock.cut |= part.cut
         slowest_s = max(slowest_s, now() - began)
-    assert pool.best is not None
     node = _without_useless(pool, problem, pool.best, clock)
-    value = model.expected(node)
-    most = sum(case.weight * case.horizon_s * float(case.start.priority.sum()) for case in model.cases)
-    bound = sound_bound("min", value, bound, most)  # a sum over all time that ends near 0 is rounded as its parts are
-    optimal = value - bound <= SOLVED * value
+    pool.log.offer(node, model.expected(node), "useful replicas")
+    pool.log.prove(bound, "relaxation")
     reason = None
     if problem.current is not None and (node == problem.current).all():
         reason = "no change: no other replicas were found that save more in the recovery than those in place"
     elif (node == NOWHERE).all():
         reason = "no replicas: none were found that save anything in the recovery"
-    return Result("optimal" if optimal else "feasible", node, ("budget",), bound, reason, warnings=clock.warnings())
+    status, bound = pool.log.status, pool.log.bound
+    return Result(status, node, ("budget",), bound, reason, warnings=clock.warnings())
 
 
 def levels(problem: ReplicationProblem) -> list[float]:
@@ -119,21 +117,21 @@ def _plan_level(
 ) -> None:
     """Offer the replicas for one budget to the pool."""
     nothing = np.full(problem.tasks, NOWHERE, dtype=np.int64)
-    pool.offer(problem, nothing)
+    pool.offer(problem, nothing, "nothing")
     if not part.over():
-        pool.offer(problem, _filled(pool, problem, nothing, part))
+        pool.offer(problem, _filled(pool, problem, nothing, part), "restores saved")
     fidelity = pool.model.most_fidelity(problem.budget)
     if fidelity is not None:
-        pool.offer(problem, fidelity)
+        pool.offer(problem, fidelity, "most fidelity")
     starts = [nothing]
     if problem.current is not None:
         starts.append(in_place(problem).node)
     for start in starts:
-        pool.offer(problem, start)
+        pool.offer(problem, start, "in place")
         if not part.over():
-            pool.offer(problem, _grown(pool, problem, start, part))
-    if search and pool.best is not None:
-        pool.offer(problem, _searched(pool, problem, pool.best, part, options))
+            pool.offer(problem, _grown(pool, problem, start, part), "growth")
+    if search and pool.log.answer is not None:
+        pool.offer(problem, _searched(pool, problem, pool.best, part, options), "local search")
 
 
 class _Pool:
@@ -141,22 +139,28 @@ class _Pool:
 
     def __init__(self, hosts: ReplicaHosts, model: DowntimeModel) -> None:
         self.hosts, self.model = hosts, model
-        self.best: IntArray | None = None
-        self._value = math.inf
-        self.sets = _restore_sets(model.cases)
+        # a sum over all time that ends near 0 is rounded as its parts are
+        most = sum(case.weight * case.horizon_s * float(case.start.priority.sum()) for case in model.cases)
+        self.log: Incumbents[IntArray] = Incumbents("min", "priority-time", size=most)
+        self.sets = restore_sets(model.cases)
         self._idle: dict[int, FloatArray] = {}
 
-    def offer(self, problem: ReplicationProblem, node: IntArray) -> None:
+    @property
+    def best(self) -> IntArray:
+        """The best replicas."""
+        assert self.log.answer is not None
+        return self.log.answer
+
+    def offer(self, problem: ReplicationProblem, node: IntArray, by: str) -> None:
         """Take replicas that keep all limits and are worth more, of equals the cheaper."""
-        if not self.keeps(problem, node):
+        if not keeps_limits(problem, node):
             return
         value = self.model.expected(node)
-        if self.best is not None:
-            equal = abs(value - self._value) <= NOISE * max(1.0, value)
-            cheaper = problem.cost(node != NOWHERE) < problem.cost(self.best != NOWHERE)
-            if not (cheaper if equal else value < self._value):
-                return
-        self.best, self._value = node, value
+        if self.log.answer is not None and abs(value - self.log.value) <= NOISE * max(1.0, value):
+            if problem.cost(node != NOWHERE) < problem.cost(self.best != NOWHERE):
+                self.log.answer = node
+            return
+        self.log.offer(node, value, by)
 
     def idle(self, task: int) -> FloatArray:
         """Return the weight of the cases in which each node lives and a task does not fail, shape (N,)."""
@@ -167,136 +171,6 @@ class _Pool:
                     idle += case.weight * np.isinf(case.fails_s)
             self._idle[task] = np.round(idle, 12)
         return self._idle[task]
-
-    def keeps(self, problem: ReplicationProblem, node: IntArray) -> bool:
-        """Return whether replicas are within budget, changes and room, on nodes where they may stand."""
-        if (node < NOWHERE).any():
-            return False
-        room = ReplicaPlacement(problem, node)
-        cpu, mb = (free < -SOLVED * np.maximum(1.0, np.abs(free)) for free in (room.cpu, room.mb))
-        placed = np.flatnonzero(node != NOWHERE)
-        over = (cpu | mb)[node[placed]].any()
-        allowed = all(self.hosts.allowed(task)[node[task]] for task in placed.tolist())
-        return room.cost <= room.limit and room.within_changes and not over and allowed
-
-
-@dataclass(frozen=True, eq=False)
-class _RestoreSets:
-    """Sets of tasks that shorten the restore of some query. Entries are the tasks of all queries, one after another."""
-
-    member: IntArray  # tasks of the sets, one after another
-    set_of: IntArray  # of each member
-    entry: IntArray  # task of each entry
-    first: IntArray  # first entry of each query
-    seconds: FloatArray  # restore of each entry
-    outage: IntArray  # in which case and outage each entry fails
-    worth: FloatArray  # probability x priority of each query
-    lives: BoolArray  # (outages, N) whether a node outlives the outage
-    pair_set: IntArray  # pairs of a set and a query that it shortens
-    pair_query: IntArray
-    other: IntArray  # entries of the query that are not in the set, for each pair, and one more without a restore
-    other_first: IntArray
-
-    @property
-    def count(self) -> int:
-        """Number of sets."""
-        return int(self.set_of[-1]) + 1 if len(self.set_of) else 0
-
-    def left_s(self, node: IntArray) -> FloatArray:
-        """Return what of each entry's restore is left with replicas, shape (entries + 1,); the last one has none."""
-        here = node[self.entry]
-        live = (here != NOWHERE) & self.lives[self.outage, here]
-        return np.append(np.where(live, 0.0, self.seconds), 0.0)
-
-    def waiting(self, node: IntArray) -> float:
-        """Return the expected priority x seconds that queries wait for restores alone."""
-        if not len(self.entry):
-            return 0.0
-        return float(self.worth @ np.maximum.reduceat(self.left_s(node)[:-1], self.first))
-
-    def saved(self, node: IntArray) -> FloatArray:
-        """Return by how much each set would shorten that, if all its replicas lived, shape (sets,)."""
-        if not len(self.pair_set):
-            return np.zeros(self.count)
-        left = self.left_s(node)
-        longest = np.maximum.reduceat(left[:-1], self.first)
-        without = np.maximum.reduceat(left[self.other], self.other_first)
-        gain = self.worth[self.pair_query] * (longest[self.pair_query] - without)
-        return np.asarray(np.bincount(self.pair_set, gain, self.count), dtype=np.float64)
-
-    def tasks(self, number: int) -> IntArray:
-        """Return the tasks of a set."""
-        return self.member[slice(*np.searchsorted(self.set_of, (number, number + 1)))]
-
-
-def _restore_sets(cases: Sequence[CaseRelaxation]) -> _RestoreSets:
-    """Return for each query that goes down its tasks of the longest restores, of the two longest, ..., and all."""
-    sets: dict[tuple[int, ...], None] = {}
-    entries: list[IntArray] = []
-    seconds: list[FloatArray] = []
-    worth: list[float] = []
-    lives: list[BoolArray] = []
-    outage: list[int] = []
-    for case in cases:
-        for out in (case.start, *case.later):
-            left_s = max(0.0, case.horizon_s - out.at_s)
-            for tasks, priority in _tasks_of(out):
-                restore = np.minimum(case.restore_s[tasks], left_s)
-                for least in np.unique(restore)[::-1].tolist():
-                    sets[tuple(sorted(tasks[restore >= least].tolist()))] = None
-                for task in tasks[restore > 0.0].tolist():
-                    sets[(task,)] = None
-                entries.append(tasks)
-                seconds.append(restore)
-                worth.append(case.weight * priority)
-                outage += [len(lives)] * len(tasks)
-            lives.append(case.fails_s > out.at_s)
-    none = np.zeros(0, dtype=np.int64)
-    entry = np.concatenate([*entries, none]).astype(np.int64)
-    first = np.cumsum([0, *(len(tasks) for tasks in entries)])[:-1].astype(np.int64)
-    listed, pairs = _pairs(list(sets), entries, first)
-    return _RestoreSets(
-        member=np.concatenate([np.array(each, dtype=np.int64) for each in listed] or [none]),
-        set_of=np.repeat(np.arange(len(listed)), [len(each) for each in listed]),
-        entry=entry,
-        first=first,
-        seconds=np.concatenate([*seconds, np.zeros(0)]),
-        outage=np.array(outage, dtype=np.int64),
-        worth=np.array(worth),
-        lives=np.array(lives, dtype=np.bool_),
-        pair_set=np.array([number for number, _, _ in pairs], dtype=np.int64),
-        pair_query=np.array([query for _, query, _ in pairs], dtype=np.int64),
-        other=np.concatenate([np.append(rest, len(entry)) for _, _, rest in pairs] or [none]).astype(np.int64),
-        other_first=np.cumsum([0, *(len(rest) + 1 for _, _, rest in pairs)])[:-1].astype(np.int64),
-    )
-
-
-def _pairs(
-    sets: list[tuple[int, ...]], entries: list[IntArray], first: IntArray
-) -> tuple[list[tuple[int, ...]], list[tuple[int, int, IntArray]]]:
-    """Return the sets, as many as :data:`MOST_ENTRIES` allow, and (set, query, other entries) where they meet."""
-    queries: dict[int, list[int]] = {}
-    for query, tasks in enumerate(entries):
-        for task in tasks.tolist():
-            queries.setdefault(task, []).append(query)
-    pairs, size = [], 0
-    for number, members in enumerate(sets):
-        for query in sorted({query for task in members for query in queries[task]}):
-            rest = np.flatnonzero(~np.isin(entries[query], members)) + first[query]
-            pairs.append((number, query, rest))
-            size += len(rest) + 1
-        if size > MOST_ENTRIES:
-            return sets[: number + 1], pairs
-    return sets, pairs
-
-
-def _tasks_of(out: Outages) -> Iterator[tuple[IntArray, float]]:
-    """Yield the failed tasks and the priority of each query."""
-    queries = out.queries
-    for q, priority in enumerate(out.priority.tolist()):
-        needed = np.zeros(queries.bundles, dtype=np.bool_)
-        needed[queries.members(q)] = True
-        yield queries.tasks_of(needed), priority
 
 
 def _ranked(pool: _Pool, problem: ReplicationProblem, node: IntArray, most: int) -> list[tuple[float, float, IntArray]]:
@@ -314,7 +188,7 @@ def _ranked(pool: _Pool, problem: ReplicationProblem, node: IntArray, most: int)
     return rows
 
 
-def _by_density(sets: _RestoreSets, problem: ReplicationProblem, node: IntArray) -> list[tuple[int, float]]:
+def _by_density(sets: RestoreSets, problem: ReplicationProblem, node: IntArray) -> list[tuple[int, float]]:
     """Return the sets that the budget still holds, with the restores that each saves for its cost, the best first."""
     new = node[sets.member] == NOWHERE
     cost = np.bincount(sets.set_of, problem.weight[sets.member] * new, sets.count)
@@ -388,8 +262,9 @@ def _searched(
     """Return replicas at least as good as a start: the first neighbour that saves more is taken, again and again."""
     node, value = start, pool.model.roughly(start)
     looks = SEARCH_LOOKS if options.iterations is None else options.iterations
+    draw = np.random.default_rng(options.seed)
     while looks > 0:
-        for other in _neighbours(pool, problem, node, np.random.default_rng(options.seed)):
+        for other in _neighbours(pool, problem, node, draw):
             if looks <= 0 or part.over():
                 return node
             looks -= 1
@@ -414,10 +289,10 @@ def _neighbours(
     less = {task: _without(node, task) for task in chosen}
     waiting = {task: pool.sets.waiting(less[task]) for task in chosen}
     for task in sorted(chosen, key=lambda t: round(waiting[t], 9)):
-        if pool.keeps(problem, less[task]):
+        if keeps_limits(problem, less[task]):
             yield less[task]
         for _, _, more in _ranked(pool, problem, less[task], 2):
-            if (more != node).any() and pool.keeps(problem, more):
+            if (more != node).any() and keeps_limits(problem, more):
                 yield more
     room = ReplicaPlacement(problem, node)
     for task in chosen:
@@ -425,7 +300,7 @@ def _neighbours(
         for place in draw.permutation(open_to[open_to != node[task]])[:2].tolist():
             moved = node.copy()
             moved[task] = place
-            if pool.keeps(problem, moved):
+            if keeps_limits(problem, moved):
                 yield moved
 
 
@@ -443,6 +318,6 @@ def _without_useless(pool: _Pool, problem: ReplicationProblem, node: IntArray, c
         less = _without(node, task)
         if clock.over():
             break
-        if pool.keeps(problem, less) and pool.model.expected(less) <= value:
+        if keeps_limits(problem, less) and pool.model.expected(less) <= value:
             node, value = less, pool.model.expected(less)
     return node

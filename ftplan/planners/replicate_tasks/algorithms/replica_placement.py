@@ -238,3 +238,27 @@ def in_place(problem: ReplicationProblem) -> ReplicaPlacement:
                 break
             room.remove(task)
     return room
+
+
+def keeps_limits(problem: ReplicationProblem, node: IntArray) -> bool:
+    """Return whether replicas on nodes, (T,), keep to budget, changes and room, on nodes where they may stand."""
+    tasks, hosts = np.flatnonzero(node != NOWHERE), problem.hosts
+    if not problem.fits(problem.cost(node != NOWHERE)):
+        return False
+    if problem.max_changes is not None and problem.changes(node) > problem.max_changes:
+        return False
+    if hosts is None:
+        return True
+    if (node < NOWHERE).any() or not all(hosts.allowed(task)[node[task]] for task in tasks.tolist()):
+        return False
+    used = np.bincount(node[tasks], minlength=len(hosts.ids)) > 0
+    for need, have in ((hosts.cpu, hosts.residual_cpu), (hosts.memory_mb, hosts.residual_mb)):
+        taken = np.bincount(node[tasks], need[tasks], len(have))
+        if (used & ((taken > room(have)) | (have < 0.0))).any():
+            return False
+    return True
+
+
+def room(residual: FloatArray) -> FloatArray:
+    """Return what replicas may take of a residual capacity, rounding errors of sums included."""
+    return np.maximum(residual, 0.0) + ROUNDING * np.where(np.isinf(residual), 1.0, np.maximum(1.0, residual))

@@ -19,9 +19,8 @@ from ftplan.planners.result import Result
 def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Replication]:
     """Grow a plan by MC-trees, always by the one of most fidelity for each unit of cost that it adds.
 
-    The topology is cut into full and structured sub-topologies, the structured ones into units; each segment of a
-    unit, and each task of a full sub-topology, is a candidate together with what it still needs elsewhere. With hosts
-    a tree is taken only where all its replicas find nodes that do not fail with it.
+    The densest tree through each task is a candidate. With hosts a tree is taken only where all its replicas find
+    nodes that do not fail with it.
 
     Not in the paper: plans also grow from greedy's, and from the densest tree through each operator of small jobs; and
     the best of these is improved: replicas are given up for what grows in their place, where that is better. With hosts
@@ -35,14 +34,15 @@ def structure_aware(problem: ReplicationProblem, options: ReplicationOptions) ->
 
     References: [SuZhou2016], section IV-C, algorithms 3, 4 and 5.
     """
-    # Departures: the three listings call each other for one increment at a time, from one sub-topology; here one loop
-    # sees the increments of all. Profit density uses the fidelity of the whole topology, not of the sub-topology: in
-    # series fidelities multiply, and .5 to .6 alone looks better than .1 to .19, which keeps more. The budget test
-    # counts only new replicas against what is left, plans are united, not cut (line 19 of algorithm 3), usage is
-    # raised after each increment, and the loop ends when no candidate gains or fits. A budget below the number of
-    # operators may still hold an MC-tree of independent operators: the cheapest trees are tried when none else fits.
-    # In a full sub-topology all tasks of an operator are fed alike, so its densest candidate is the next in the order
-    # of algorithm 4's δ; the plan of largest fidelity is taken (the listing), not the largest δ (the prose).
+    # Departures: the paper cuts the topology into sub-topologies and units, whose segments are the increments, and the
+    # three listings call each other for one at a time; here one loop sees the densest tree through every task, which
+    # finds the same plans. Profit density uses the fidelity of the whole topology, not of the sub-topology: in series
+    # fidelities multiply, and .5 to .6 alone looks better than .1 to .19, which keeps more. The budget test counts only
+    # new replicas against what is left, plans are united, not cut (line 19 of algorithm 3), usage is raised after each
+    # increment, and the loop ends when no candidate gains or fits. A budget below the number of operators may still
+    # hold an MC-tree of independent operators: the cheapest trees are tried when none else fits. In a full sub-topology
+    # all tasks of an operator are fed alike, so its densest candidate is the next in the order of algorithm 4's δ; the
+    # plan of largest fidelity is taken (the listing), not the largest δ (the prose).
     clock = Budget.of(options)
     first = _first(problem, clock)
     if problem.hosts is None and problem.max_changes is None and problem.current is None:

@@ -1,7 +1,7 @@
 """How many tasks bottlenecks get, on which nodes, by which technique. Knows problem, effects, rules and costs only.
 
-- ``exact.py`` (default): levels of jobs (``choices.py``) in an integer program (``model.py``, with nodes in
-  ``node_model.py``). ``baselines.py``: ``ds2`` and ``doubling``, cut down to what fits.
+- ``exact.py`` (default): levels of jobs (``choices.py``) in an integer program. ``baselines.py``: ``ds2`` and
+  ``doubling``, cut down to what fits.
 - ``free_cores.py``: whether parallelisms fit beside the old tasks, in two waves. ``nodes.py``: which task goes where.
 - ``outcome.py``: ranges, order of the changes, status, warnings.
 - ``techniques.py``: the cheapest technique whose pause is short enough. ``alarming.py``: the threshold that leaves

@@ -9,12 +9,17 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.incumbents import untraced
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms.choices import Sizes
 from ftplan.planners.scale_out.algorithms.exact import exact
 from ftplan.planners.scale_out.algorithms.free_cores import FreeCores, Placed
 from ftplan.planners.scale_out.algorithms.outcome import ordered, outcome
-from ftplan.planners.scale_out.effects import (
+from ftplan.planners.scale_out.parallelism import sizings
+from ftplan.planners.scale_out.problem import (
+    OperatorScaling,
+    Scaling,
+    ScalingProblem,
     acting,
     even_ranges_of,
     required_tasks,
@@ -23,8 +28,6 @@ from ftplan.planners.scale_out.effects import (
     task_state,
     task_use,
 )
-from ftplan.planners.scale_out.parallelism import sizings
-from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
 
 
 def what_fits(problem: ScalingProblem, asked: Sizes) -> Scaling:
@@ -82,7 +85,8 @@ def _allowed(problem: ScalingProblem, operator: int, tasks: int) -> bool:
 def judged(problem: ScalingProblem, answer: Scaling, search: SearchOptions) -> Result[Scaling]:
     """Return an answer with the bound that the exact planner proves in what is left of the time."""
     budget = Budget.of(search)
-    best = exact(problem, search)
+    with untraced():  # values of another plan
+        best = exact(problem, search)
     if best.answer is None or best.bound is None:
         return best
     least = best.answer.least_extra_cpu

@@ -7,9 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from ftplan.planners.scale_out.effects import acting, lacks_memory, lacks_tasks, scaled_in
 from ftplan.planners.scale_out.parallelism import sizings
-from ftplan.planners.scale_out.problem import ScalingProblem
+from ftplan.planners.scale_out.problem import ScalingProblem, acting, lacks_memory, lacks_tasks, scaled_in
 
 #: Parallelism of operators by their numbers.
 Sizes = dict[int, int]

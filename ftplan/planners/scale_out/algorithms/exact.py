@@ -1,27 +1,215 @@
 """The scale-out that sustains most load under all limits, with the fewest cores, and a proof.
 
-It starts from what fits into the free cores when chosen one after the other (:func:`filled`).
+It starts from what fits into the free cores when chosen one after the other (:func:`filled`). :class:`ScalingModel` is
+an integer program of levels of jobs, parallelism of operators and nodes of their tasks, in two waves.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms.choices import JobLevel, ScalingChoices, Sizes
-from ftplan.planners.scale_out.algorithms.free_cores import FreeCores
-from ftplan.planners.scale_out.algorithms.model import ChosenSizes, ScalingModel
-from ftplan.planners.scale_out.algorithms.node_model import ScalingNodeModel
+from ftplan.planners.scale_out.algorithms.free_cores import UNITS, CoreUnits, FreeCores, Placed
 from ftplan.planners.scale_out.algorithms.outcome import above_quota, outcome, scaling
-from ftplan.planners.scale_out.effects import extra_cpu
-from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import Scaling, ScalingProblem, extra_cpu
+from ftplan.planners.solver import SatAnswer, solve_sat
 
-#: Choices that no nodes can take, after which nodes become a part of the program from the start.
-MAX_CUTS = 3
-#: Shares of the time that is left for the program without nodes, and for the nodes of its choice.
-TOGETHER, PLACED = 0.5, 0.2
+
+class ChosenSizes(NamedTuple):
+    """What was chosen: parallelism of operators that are scaled in and of others, and the nodes of their tasks.
+
+    ``bound`` is proven: no more can be sustained. ``fewest`` says that no choice of the same value needs fewer cores.
+    """
+
+    smaller: Sizes
+    others: Sizes
+    placed: Placed
+    bound: float
+    fewest: bool
+
+
+class ScalingModel:
+    """The choices of a problem, and how many tasks of each size go to each node in each wave.
+
+    Variables: one level of each job; whether an operator is scaled in, or gets room for its state; tasks of each size,
+    wave and node. Tasks of one size and wave are alike until they are dealt out to operators.
+    """
+
+    def __init__(self, choices: ScalingChoices, levels: list[list[JobLevel]], room: FreeCores) -> None:
+        from ortools.sat.python import cp_model
+
+        self.choices, self.levels, self.room, self.problem = choices, levels, room, choices.problem
+        self.cores = CoreUnits(choices, room)
+        self.size = self.cores.size
+        self.model = cp_model.CpModel()
+        self.level = [[self.model.new_bool_var("") for _ in levels] for levels in self.levels]
+        for level in self.level:
+            self.model.add_exactly_one(level)
+        self.smaller = {i: self.model.new_bool_var("") for i in choices.smaller}
+        self.roomier = {i: self.model.new_bool_var("") for i in choices.roomier}
+        self.first = self._tasks_by_size([(i, choices.smaller[i], taken) for i, taken in self.smaller.items()])
+        self.second = self._tasks_by_size(
+            [(i, choices.roomier[i], taken) for i, taken in self.roomier.items()]
+            + [(i, tasks, taken) for _, level, taken in self._by_job() for i, tasks in level.sizes.items()]
+        )
+        if self.cores.most is not None:
+            freed: Any = sum(
+                (int(room.now[i]) - tasks) * self.size[i] * self.smaller[i] for i, tasks in choices.smaller.items()
+            )
+            self.model.add(_units(self.first) <= self.cores.most)
+            self.model.add(_units(self.second) <= self.cores.most + freed)
+        self.on_nodes: tuple[dict[tuple[int, int], Any], dict[tuple[int, int], Any]] = ({}, {})
+        if self.problem.nodes:
+            self._nodes_together()
+            for node in range(len(self.problem.nodes)):
+                self._add_node(node)
+            for wave, tasks_of in enumerate((self.first, self.second)):
+                for size, tasks in tasks_of.items():
+                    on = [variable for (_, own), variable in self.on_nodes[wave].items() if own == size]
+                    self.model.add(sum(on) == tasks)
+        self.value: Any = sum(self._worth(level, job) * taken for job, level, taken in self._by_job())
+
+    def _by_job(self) -> list[tuple[int, JobLevel, Any]]:
+        return [
+            (job, level, taken)
+            for job, (levels, variables) in enumerate(zip(self.levels, self.level, strict=True))
+            for level, taken in zip(levels, variables, strict=True)
+        ]
+
+    def _worth(self, level: JobLevel, job: int) -> int:
+        return int(np.floor(self.problem.weight[job] * level.share * UNITS))
+
+    def _tasks_by_size(self, choices: list[tuple[int, int, Any]]) -> dict[int, Any]:
+        """Return how many tasks of each size above 0 are new, largest first."""
+        terms: dict[int, list[tuple[int, Any]]] = {}
+        for i, tasks, taken in choices:
+            if self.size[i] > 0:
+                terms.setdefault(self.size[i], []).append((tasks, taken))
+        return {size: sum(tasks * taken for tasks, taken in terms[size]) for size in sorted(terms, reverse=True)}
+
+    def _nodes_together(self) -> None:
+        """Limit tasks of each size or larger by what all nodes have; the first wave is there in both."""
+        for size in {*self.first, *self.second}:
+            tasks, more = self.cores.tasks_at_least(size)
+            first = sum(count for own, count in self.first.items() if own >= size)
+            second = sum(count for own, count in self.second.items() if own >= size)
+            self.model.add(first <= tasks)
+            self.model.add(first + second <= tasks + sum(count * self.smaller[i] for i, count in more.items()))
+
+    def _add_node(self, node: int) -> None:
+        """Make variables for the tasks on a node, and limit them by its cores and what is given back there."""
+        cores, old = self.cores.free[node], self.cores.old[node]
+        returned: Any = sum(count * self.size[i] * self.smaller[i] for i, count in old.items())
+        first = self._tasks_on(0, node, cores)
+        second = self._tasks_on(1, node, cores + sum(count * self.size[i] for i, count in old.items()))
+        if first:
+            self.model.add(sum(size * tasks for size, tasks in first) <= cores)
+        if not second:
+            return
+        taken = sum(size * tasks for size, tasks in (*first, *second))
+        if cores >= 0:
+            self.model.add(taken <= cores + returned)
+            return
+        used = self.model.new_bool_var("")  # a node with less than nothing to give is no matter where it gets no task
+        self.model.add(taken <= cores + returned).only_enforce_if(used)
+        for _, tasks in second:
+            self.model.add(tasks == 0).only_enforce_if(~used)
+
+    def _tasks_on(self, wave: int, node: int, cores: int) -> list[tuple[int, Any]]:
+        """Make variables for the tasks of each size on a node that has so many cores; return sizes and variables."""
+        tasks = []
+        for size in (self.first, self.second)[wave]:
+            if size <= cores:
+                variable = self.model.new_int_var(0, cores // size, "")
+                self.on_nodes[wave][node, size] = variable
+                tasks.append((size, variable))
+        return tasks
+
+    def solved(self, seed: int, budget: Budget, start: ChosenSizes, log: Incumbents[ChosenSizes]) -> ChosenSizes | None:
+        """Return the best choice, None where none was seen in time: most value, then fewest cores, then fewest changes.
+
+        Between value and cores stands the number of operators that get room for their state. *start* is one that fits.
+        """
+        self._hint(start)
+        self.model.maximize(self.value)
+        found = solve_sat(self.model, budget, seed, log=log, unit=1.0 / UNITS)
+        # Rounding down takes less than a unit of each job.
+        bound = 1.0 if found.bound is None else (found.bound + len(self.levels)) / UNITS
+        log.prove(bound, "CP-SAT")
+        if not found.found:
+            return None
+        best = sum(self._worth(level, job) for job, level, taken in self._by_job() if found.value(taken))
+        answer = self._answer(found, bound, False)
+        if budget.over():
+            return answer
+        self.model.add(self.value >= max(best, found.objective - 1 if found.proven else 0))
+        self._hint(answer)
+        self.model.minimize(self._cores())
+        found = solve_sat(self.model, budget, seed)
+        return self._answer(found, bound, found.proven) if found.found else answer
+
+    def _cores(self) -> Any:
+        """Return extra cores, and behind them the number of changes; before them operators that lack memory."""
+        counted = len(self.problem.operators) + 1
+
+        def cost(sizes: Sizes) -> int:
+            return len(sizes) + counted * sum(
+                (tasks - int(self.room.now[i])) * self.size[i] for i, tasks in sizes.items()
+            )
+
+        terms = [(cost({i: self.choices.smaller[i]}), taken) for i, taken in self.smaller.items()]
+        terms += [(cost(level.sizes), taken) for _, level, taken in self._by_job()]
+        roomier = [(cost({i: self.choices.roomier[i]}), taken) for i, taken in self.roomier.items()]
+        above = 1 + sum(abs(own) for own, _ in (*terms, *roomier))
+        return sum(own * taken for own, taken in terms) + sum((own - above) * taken for own, taken in roomier)
+
+    def _hint(self, start: ChosenSizes) -> None:
+        self.model.clear_hints()
+        for i, variable in self.smaller.items():
+            self.model.add_hint(variable, i in start.smaller)
+        for i, variable in self.roomier.items():
+            self.model.add_hint(variable, i in start.others)
+        for levels, variables in zip(self.levels, self.level, strict=True):
+            reached = [place for place, level in enumerate(levels) if level.sizes.items() <= start.others.items()]
+            for place, variable in enumerate(variables):
+                self.model.add_hint(variable, place == reached[-1])
+
+    def _answer(self, found: SatAnswer, bound: float, fewest: bool) -> ChosenSizes:
+        smaller = {i: self.choices.smaller[i] for i in found.chosen(self.smaller)}
+        others = {i: self.choices.roomier[i] for i in found.chosen(self.roomier)}
+        for _, level, taken in self._by_job():
+            if found.value(taken):
+                others |= level.sizes
+        placed = self.room.placed(smaller, others)
+        if placed is None:
+            placed = self._dealt(found, smaller, 0) | self._dealt(found, others, 1)
+        return ChosenSizes(smaller, others, placed, bound, fewest)
+
+    def _dealt(self, found: SatAnswer, sizes: Sizes, wave: int) -> Placed:
+        """Return the nodes of the tasks of each operator, from how many of each size a node has; none without nodes."""
+        if not self.problem.nodes:
+            return dict.fromkeys(sizes, ())
+        counts = {key: found.value(variable) for key, variable in self.on_nodes[wave].items()}
+        placed: Placed = {}
+        for size in sorted({self.size[i] for i in sizes}):
+            of_size = [(node, tasks) for (node, own), tasks in counts.items() if own == size]
+            slots = sorted((turn, node) for node, tasks in of_size for turn in range(tasks))
+            for i in sorted(i for i in sizes if self.size[i] == size):
+                mine = slots[: sizes[i]] if size > 0 else [(0, 0)] * sizes[i]
+                placed[i] = tuple(node for _, node in mine)
+                slots = slots[sizes[i] :]
+        return placed
+
+
+def _units(tasks: dict[int, Any]) -> Any:
+    return sum(size * count for size, count in tasks.items())
 
 
 def filled(choices: ScalingChoices, levels: list[list[JobLevel]], room: FreeCores) -> ChosenSizes:
@@ -62,7 +250,6 @@ def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     ones. Where all that jobs could use fits into the free cores, that is the answer, without a solver. Otherwise one
     integer program chooses the level that each job sustains, with the fewest tasks for it, the operators that are
     scaled in, and the nodes of new tasks, in two waves; a second run takes the fewest cores, then the fewest changes.
-    What all nodes together can take stands for them at first; they join the program where its choice does not fit.
     Operators change only where the level of their job needs it; fewer tasks than now only where these suffice, or where
     none do and with these the busiest is least busy.
 
@@ -83,7 +270,6 @@ def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
         chosen = ChosenSizes(choices.smaller, wanted, placed, best, True)
     else:
         chosen = _chosen(choices, room, search, budget)
-    assert chosen.placed is not None
     answer = scaling(problem, choices.sizings, chosen.smaller | chosen.others, chosen.placed)
     needed = Scaling(tuple(item for item in answer.operators if item.operator not in choices.roomier))
     # Room for state takes cores that the load does without; where cores are short it may also decide who gets them.
@@ -93,36 +279,11 @@ def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
 
 
 def _chosen(choices: ScalingChoices, room: FreeCores, search: SearchOptions, budget: Budget) -> ChosenSizes:
-    """Return the best choice that fits, by the program without nodes where its choice finds some, else with them."""
+    """Return the best choice that fits, or what was filled in one after the other where the clock left that better."""
     levels = choices.levels(room.most(choices.smaller))
-    start, cuts, bound = filled(choices, levels, room), list[ChosenSizes](), 1.0
-    nodes: ScalingNodeModel | None = None
-    for _ in range(MAX_CUTS):
-        together = budget.part(TOGETHER)
-        chosen = ScalingModel(choices, levels, room, cuts).solved(search, together, start)
-        if chosen is None:
-            break
-        bound = min(bound, chosen.bound)
-        if chosen.placed is not None:
-            budget.cut |= together.cut
-            return _better(choices, chosen, start)
-        nodes = nodes or ScalingNodeModel(choices, levels, room)
-        placed, proven = nodes.nodes_of(chosen, search, budget.part(PLACED))
-        if placed is not None:
-            budget.cut |= together.cut
-            return _better(choices, chosen._replace(placed=placed), start)
-        if not proven:
-            break
-        cuts.append(chosen)
-    exactly = ScalingNodeModel(choices, levels, room, cuts, bound).solved(search, budget, start)
-    if exactly is None:
-        budget.unfinished()
-        return start._replace(bound=bound)
-    return _better(choices, exactly._replace(bound=min(bound, exactly.bound)), start)
-
-
-def _better(choices: ScalingChoices, chosen: ChosenSizes, start: ChosenSizes) -> ChosenSizes:
-    """Return what was chosen, or the start where the clock left that the better one."""
-    if choices.value(chosen.others) >= choices.value(start.others) * (1.0 - ROUNDING):
+    start, log = filled(choices, levels, room), Incumbents[ChosenSizes]("max", "sustained-load")
+    log.offer(start, choices.value(start.others), "filling of free cores")
+    chosen = None if budget.over() else ScalingModel(choices, levels, room).solved(search.seed, budget, start, log)
+    if chosen is not None and choices.value(chosen.others) >= choices.value(start.others) * (1.0 - ROUNDING):
         return chosen
-    return start._replace(bound=chosen.bound)
+    return start._replace(bound=min(1.0, log.bound))

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING, TINY
@@ -18,8 +16,6 @@ from ftplan.planners.scale_out.problem import ScalingProblem
 UNITS = 2.0**40
 #: Parts of a core that are tried as units, so that small numbers do.
 PARTS_OF_A_CORE = (1, 2, 4, 5, 8, 10, 16, 20, 40, 50, 100, 1000, 10_000, 100_000, 1_000_000)
-#: Units of a node up to which it is worked out which sums of sizes there are.
-MAX_SUMMED_UNITS = 10_000
 
 #: Nodes of the tasks of operators, by their numbers.
 Placed = dict[int, tuple[int, ...]]
@@ -72,24 +68,6 @@ class CoreUnits:
                 added = max(cores + back, 0) // size - now // size if len(old) == 1 else -(-back // size)
                 more[i] = more.get(i, 0) + added
         return sum(max(cores, 0) // size for cores in self.free), more
-
-    def units_of(self, sizes: Iterable[int]) -> tuple[int, dict[int, int]]:
-        """Return the units of all nodes that tasks of some sizes can take, and how many more for each scale-in."""
-        most = max(self.free, default=0)
-        sums = np.arange(min(most, MAX_SUMMED_UNITS) + 1)
-        if 0 < most <= MAX_SUMMED_UNITS:
-            taken = np.zeros(most + 1, dtype=np.bool_)
-            taken[0] = True
-            for size in sizes:
-                for start in range(size, most + 1):
-                    taken[start] |= taken[start - size]
-            sums = np.maximum.accumulate(np.where(taken, np.arange(most + 1), 0))
-        total, more = 0, dict[int, int]()
-        for cores, old in zip(self.free, self.old, strict=True):
-            total += 0 if cores <= 0 else cores if old or most > MAX_SUMMED_UNITS else int(sums[cores])
-            for i, count in old.items():
-                more[i] = more.get(i, 0) + count * self.size[i]
-        return total, more
 
 
 class FreeCores:

@@ -10,8 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.scale_out.effects import waves
-from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem, waves
 from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 
 #: Pairs of a task and a place for it that one assignment looks at, at most: about a second of work.
@@ -45,10 +44,7 @@ def assign_tasks(worth: FloatArray, slots: IntArray | Sequence[int]) -> tuple[in
 
     *slots* (N,) is how many tasks each node may get, together at least P.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer slots than tasks.
+    Raises ValueError if there are fewer slots than tasks.
     """
     tasks = worth.shape[0]
     columns = np.repeat(np.arange(worth.shape[1]), np.minimum(slots, tasks))

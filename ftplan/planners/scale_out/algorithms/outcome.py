@@ -9,14 +9,19 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ftplan.model.plan import Infeasible, Status, Warn, canonical_number, sound_bound
+from ftplan.model.plan import Infeasible, Warn, canonical_number
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms.choices import Sizes
 from ftplan.planners.scale_out.algorithms.free_cores import Placed
-from ftplan.planners.scale_out.effects import (
+from ftplan.planners.scale_out.parallelism import OperatorSizing
+from ftplan.planners.scale_out.problem import (
+    OperatorScaling,
+    Scaling,
+    ScalingProblem,
     acting,
     highest_use,
     lacks_memory,
@@ -26,8 +31,6 @@ from ftplan.planners.scale_out.effects import (
     sustained_load,
     waves,
 )
-from ftplan.planners.scale_out.parallelism import OperatorSizing
-from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
 
 KEY_GROUP_BOTTLENECK, NOT_THE_BOTTLENECK = "KEY_GROUP_BOTTLENECK", "NOT_THE_BOTTLENECK"
 NOT_ENOUGH_TASKS, NOT_ENOUGH_CORES = "NOT_ENOUGH_TASKS", "NOT_ENOUGH_CORES"
@@ -86,11 +89,11 @@ def outcome(
     problem: ScalingProblem, sizings: list[OperatorSizing], answer: Scaling, bound: float, budget: Budget
 ) -> Result[Scaling]:
     """Return a result: optimal where no more can be sustained."""
-    value = sustained_load(problem, answer)
-    bound = sound_bound("max", value, min(bound, max(1.0, value)))
-    status: Status = "optimal" if bound <= value * (1.0 + ROUNDING) else "feasible"
+    value, log = sustained_load(problem, answer), Incumbents[Scaling]("max", "sustained-load")
+    log.prove(min(bound, max(1.0, value)), "what can be sustained")
+    log.offer(answer, value, "the plan")
     warnings = (*problem.warnings, *_warnings(problem, sizings, answer), *budget.warnings())
-    return Result(status, answer, (), bound, warnings=tuple(dict.fromkeys(warnings)))
+    return Result(log.status, answer, (), log.proven_bound, warnings=tuple(dict.fromkeys(warnings)))
 
 
 def above_quota(problem: ScalingProblem, total: float) -> Result[Scaling] | None:

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from ftplan.model.plan import Infeasible
 from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem
-from ftplan.planners.scale_out.techniques.costs import TechniqueCost, technique_costs
-from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
+from ftplan.planners.scale_out.techniques.costs import TechniqueCost, TechniqueSetting, technique_costs
 
 AUTO = "auto"
 #: Longest pause in seconds that ``auto`` looks for where nothing is asked for.

@@ -1,13 +1,15 @@
 """What each operator of a job has to process, window by window: the offers of its sources through the topology.
 
-Shapes: W windows, O operators by position in the topology.
+The model is that of DS2 [Kalavri2018]. :func:`throughput_percentages` is Stela's measure [Xu2016]: how much of all
+output an operator lets through. Shapes: W windows, O operators by position in the topology, X points in time of any
+kind.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +20,85 @@ from ftplan.model.problem import StatsTables
 from ftplan.model.rates import rates
 from ftplan.model.statistics import window_numbers
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.true_rates import OperatorFlow, propagated
+from ftplan.model.topology import BoolArray, FloatArray
+
+
+def throughput_percentages(graph: TaskGraph, congested: BoolArray, throughput: FloatArray) -> FloatArray:
+    """Return the effective throughput percentage of each operator as a share from 0 to 1, (operators,).
+
+    It is the throughput of the sinks that a path without congested operators leads to, over that of all sinks
+    [Xu2016]; sinks are the operators whose output counts. The operator itself may be congested: what
+    counts is what comes after it. A sink counts once, however many paths lead to it (the paper's listing walks a tree,
+    where there is one).
+
+    Parameters
+    ----------
+    congested
+        (operators,) by position in the topology.
+    throughput
+        Records/s of each operator, (operators,); only that of sinks matters.
+
+    Returns
+    -------
+    0 for all where no sink has any throughput. Cost O(edges x sinks).
+    """
+    sinks = np.flatnonzero([operator.output for operator in graph.topology.operators])
+    reached = np.zeros((len(congested), len(sinks)), dtype=np.bool_)
+    reached[sinks, np.arange(len(sinks))] = True
+    for i in reversed(graph.order):
+        for edge in graph.out_edges[i]:
+            if not congested[edge.target]:
+                reached[i] |= reached[edge.target]
+    value = throughput[sinks]
+    total = float(value.sum())
+    return np.asarray(reached @ value / total) if total > 0.0 else np.zeros(len(congested))
+
+
+class OperatorFlow(NamedTuple):
+    """What goes from one operator to another, by position: records for each record that the sender processes."""
+
+    source: int
+    target: int
+    selectivity: float
+
+
+def propagated(order: Iterable[int], flows: Sequence[OperatorFlow], offered: FloatArray) -> FloatArray:
+    """Return the demand on each operator, (O, X) in records/s: what the sources offer, through selectivities.
+
+    No operator's own speed matters, so that one below a throttled operator is sized for what will reach it once that
+    is gone ([Kalavri2018], section 3).
+
+    Parameters
+    ----------
+    order
+        Operators by position in topological order.
+    offered
+        (O, X) where the demand is known by itself, as of sources; NaN where it follows from the operators before.
+
+    Returns
+    -------
+    NaN where an operator without operators before it offers nothing known. Cost O((O + flows) X).
+    """
+    entering: dict[int, list[OperatorFlow]] = {}
+    for flow in flows:
+        entering.setdefault(flow.target, []).append(flow)
+    demand = offered.copy()
+    for i in order:
+        if i in entering:
+            brought = np.sum([flow.selectivity * demand[flow.source] for flow in entering[i]], axis=0)
+            demand[i] = np.where(np.isnan(offered[i]), brought, offered[i])
+    return demand
+
+
+def tasks_kept_busy(demand: float, true_rate: float) -> float:
+    """Return how many tasks a demand keeps busy, 0 where it or the true rate is unknown.
+
+    Rounded up it is DS2's parallelism ([Kalavri2018], section 3), see
+    :func:`~ftplan.planners.scale_out.problem.required_tasks`.
+    """
+    tasks = demand / true_rate if true_rate > 0.0 else 0.0
+    return tasks if math.isfinite(tasks) else 0.0
+
 
 #: Bursts that are shorter count for nothing in themselves.
 STEADY_S = 60.0
@@ -82,10 +161,7 @@ def measured_flows(graph: TaskGraph, stats: StatsTables, measured: MeasuredTasks
     receiver, where it has no other operator before it; what the topology states. An operator without statistics
     processes what goes to it.
 
-    Parameters
-    ----------
-    window
-        The windows that count.
+    *window*: the windows that count.
     """
     processed, wrote, came = _totals(graph, measured, window)
     substreams, stated = _substreams(graph, stats, window), _stated(graph)
@@ -135,14 +211,9 @@ def _sent(wrote: float, came: Mapping[int, float], stated: Mapping[int, float], 
     much. Where that is not known of all of them, every edge carries the whole output, or what the topology states of
     its substreams.
 
-    Parameters
-    ----------
-    wrote
-        Records that the operator wrote.
-    came, stated
-        By receiver: records that came to it, of those where that is known, and what the topology says of each record.
-    parted
-        Whether the topology states substreams of any edge.
+    *wrote*: records that the operator wrote. *came*, *stated*: by receiver: records that came to it, of those where
+    that is known, and what the topology says of each record. *parted*: whether the topology states substreams of any
+    edge.
     """
     if len(stated) > 1:
         total = sum(came.values())
@@ -207,10 +278,7 @@ def steady(demand: FloatArray, window_s: float) -> FloatArray:
 def demand_statistic(demand: FloatArray, statistic: str, window: slice) -> FloatArray:
     """Return the demand of some windows that operators are sized for, (O,), NaN where unknown.
 
-    Parameters
-    ----------
-    statistic
-        ``peak``, ``mean``, or ``pN`` for a percentile, between two windows in proportion.
+    *statistic*: ``peak``, ``mean``, or ``pN`` for a percentile, between two windows in proportion.
     """
     some = demand[:, window]
     if statistic == "mean":

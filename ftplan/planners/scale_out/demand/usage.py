@@ -26,14 +26,14 @@ from ftplan.planners.scale_out.demand.operator_demand import (
     measured_flows,
     operator_demand,
     steady,
+    tasks_kept_busy,
+    throughput_percentages,
 )
-from ftplan.planners.scale_out.effects import lacks_tasks
 from ftplan.planners.scale_out.forecasting.forecast import Forecast, forecast
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions
-from ftplan.planners.scale_out.problem import ScalableOperator, State
+from ftplan.planners.scale_out.problem import ScalableOperator, State, lacks_tasks
 from ftplan.planners.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
-from ftplan.planners.scale_out.true_rates import tasks_kept_busy, throughput_percentages
 from ftplan.planners.situation import Situation
 
 #: How many windows ahead demand is foretold at most: paths of all origins are kept.
@@ -111,10 +111,7 @@ class OperatorUsage:
 def operator_usage(situation: Situation, options: ScaleOutOptions, task_memory: FloatArray) -> OperatorUsage:
     """Return what statistics say of each operator; *task_memory* (T,) are the bytes that each task may hold.
 
-    Raises
-    ------
-    FtplanError
-        If the statistics do not fit the topology, or are too short for the forecast.
+    Raises FtplanError if the statistics do not fit the topology, or are too short for the forecast.
     """
     stats = situation.required_stats
     graph, groups, measured = _read(situation.topology, stats)
@@ -155,10 +152,7 @@ def scalable_operators(
 ) -> tuple[ScalableOperator, ...]:
     """Return the operators of a scaling problem, in the order of the topology.
 
-    Parameters
-    ----------
-    scored
-        Score of each operator in the last window, and its state by then.
+    *scored*: score of each operator in the last window, and its state by then.
     """
     topology, copies = usage.graph.topology, situation.copies
     state_bytes = situation.state.by_group
@@ -204,10 +198,7 @@ def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, meth
 
     Operators whose demand is the same but for a factor, as all after one source, have one forecast times theirs.
 
-    Raises
-    ------
-    FtplanError
-        If the statistics are too short for the method, or the horizon has too many windows.
+    Raises FtplanError if the statistics are too short for the method, or the horizon has too many windows.
     """
     horizon = math.ceil(horizon_s / window_s - 1e-9)
     if method != "none" and horizon > MOST_AHEAD:

@@ -12,12 +12,11 @@ from ftplan.model.measures.key_group_demand import record_bytes
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.bottlenecks.states import Timeline
+from ftplan.planners.scale_out.bottlenecks.histories import Timeline
 from ftplan.planners.scale_out.demand.usage import OperatorUsage
-from ftplan.planners.scale_out.effects import largest_state
 from ftplan.planners.scale_out.options import ScaleOutOptions
-from ftplan.planners.scale_out.problem import ScalingProblem
-from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
+from ftplan.planners.scale_out.problem import ScalingProblem, largest_state
+from ftplan.planners.scale_out.techniques.costs import TechniqueSetting
 from ftplan.planners.situation import Situation
 
 #: Seconds that new tasks take to start, and that a rescale is without output, where nothing says.

@@ -12,8 +12,7 @@ import numpy as np
 
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.scale_out.effects import over_ranges, task_use
-from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, ScalingProblem
+from ftplan.planners.scale_out.problem import OperatorScaling, ScalableOperator, ScalingProblem, over_ranges, task_use
 
 
 @dataclass(frozen=True, eq=False)

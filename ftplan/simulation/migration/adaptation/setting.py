@@ -21,24 +21,12 @@ Renewal = Callable[[RebalanceProblem, Sequence[Migration]], Sequence[NewCopy]]
 
 
 class LoadTrace(NamedTuple):
-    """Load of K key groups in P periods.
+    """Load of K key groups in P periods."""
 
-    Attributes
-    ----------
-    loads
-        Mean load per window in each period, in load units, (P, K).
-    rates
-        Records per second in each period, (P, K).
-    period_s
-        Length of a period.
-    setting
-        What the costs of moves depend on beside the rates.
-    """
-
-    loads: FloatArray
-    rates: FloatArray
-    period_s: float
-    setting: MigrationSetting
+    loads: FloatArray  # mean load per window in each period, in load units, (P, K)
+    rates: FloatArray  # records per second in each period, (P, K)
+    period_s: float  # length of a period
+    setting: MigrationSetting  # what the costs of moves depend on beside the rates
 
 
 class AdaptationPolicy(NamedTuple):
@@ -53,37 +41,27 @@ class AdaptationPolicy(NamedTuple):
 
 
 class PeriodFigures(NamedTuple):
-    """What was counted in a period.
+    """What was counted in a period."""
 
-    Attributes
-    ----------
-    overloaded_before, overloaded_after
-        Nodes above their ceiling before the moves, and after them.
-    excess_before, excess_after
-        Load above the ceilings of all nodes before the moves, and after them, in load units per window.
-    wanted, usable
-        CopyPlaces of key groups on overloaded nodes before the moves; those of them whose host could take the key group
-        without being overloaded ([Madsen2015], figure 8).
-    by_protocol
-        Moves by protocol, in the order of :data:`ftplan.planners.rebalance.migration_costs.PROTOCOLS`.
-    latency_s, completion_s
-        Sum over the moves, each as if it were the only one.
-    bytes
-        That moves transferred.
-    copies_moved, copy_bytes
-        CopyPlaces that were placed anew by upkeep, or since a move took one away; and their state.
-    """
-
+    #: ``overloaded_before``, ``overloaded_after``: nodes above their ceiling before the moves, and after them
     overloaded_before: int
     overloaded_after: int
+    #: ``excess_before``, ``excess_after``: load above the ceilings of all nodes before the moves, and after them, in
+    #: load units per window
     excess_before: float
     excess_after: float
+    #: ``wanted``, ``usable``: copyPlaces of key groups on overloaded nodes before the moves; those of them whose host
+    #: could take the key group without being overloaded ([Madsen2015], figure 8)
     wanted: int
     usable: int
+    #: Moves by protocol, in the order of :data:`ftplan.planners.rebalance.migration_costs.PROTOCOLS`
     by_protocol: tuple[int, ...]
+    #: ``latency_s``, ``completion_s``: sum over the moves, each as if it were the only one
     latency_s: float
     completion_s: float
-    bytes: float
+    bytes: float  # that moves transferred
+    #: ``copies_moved``, ``copy_bytes``: copyPlaces that were placed anew by upkeep, or since a move took one away; and
+    #: their state
     copies_moved: int
     copy_bytes: float
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.instances import daily_loads
 from ftplan.errors import FtplanError
-from ftplan.generators.loads import daily_loads
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.machine_limits import VARIABLE
 from ftplan.model.statistics import KeyGroupSeries
@@ -41,10 +41,13 @@ def test_prices_guide_to_a_valid_plan_above_the_bound(copies: int, anti_affinity
     limits = limits_of(problem, CheckpointRules(copies, anti_affinity, 0.1))
     placed = WorkingAllocation.of(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
-    relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
-    best, dual = price_guided(problem, limits, placed.copies, Budget(60))
-    again, _ = price_guided(problem, limits, placed.copies, Budget(60))
-    assert np.array_equal(best, again)
+    relaxed = best_dual(problem, limits, 0.0, 0, Budget(60)).bound
+    log, again = problem.incumbents(), problem.incumbents()
+    for one in (log, again):
+        one.offer(placed.copies, placed.value, "repair")
+        dual = price_guided(problem, limits, one, 0, Budget(60))
+    best = log.answer
+    assert np.array_equal(best, again.answer)
     assert limits.satisfied_by(best)
     assert np.take_along_axis(problem.allowed, best, axis=1).all()
     for row in problem.domain[best]:
@@ -58,7 +61,7 @@ def test_bound_at_scale_nears_the_linear_relaxation() -> None:
     options = AllocationOptions(balance=0.1)
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(1, "node", 0.1))
-    relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
+    relaxed = best_dual(problem, limits, 0.0, 0, Budget(60)).bound
     dual, _ = ascend_at_scale(problem, limits, problem.random_value, Budget(60))
     assert relaxed - 0.01 * abs(relaxed - problem.random_value) <= dual.bound <= relaxed + 1e-6 * abs(relaxed)
 

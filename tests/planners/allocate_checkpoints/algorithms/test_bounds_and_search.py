@@ -28,7 +28,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import l
 from ftplan.planners.allocate_checkpoints.algorithms.search import node_repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (
     NeighbourhoodEffort,
-    large_neighbourhood_search,
+    exchange_copies,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import improve
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
@@ -46,7 +46,7 @@ def test_subgradient_nears_the_linear_relaxation_from_below(copies: int, anti_af
     options = AllocationOptions(copies=copies, anti_affinity=anti_affinity, balance=0.2)
     problem = build(topology, cluster(), placement(), series, options)
     limits = limits_of(problem, CheckpointRules(copies, anti_affinity, 0.2))
-    relaxed = best_dual(problem, limits, 0.0, Budget(60)).bound
+    relaxed = best_dual(problem, limits, 0.0, 0, Budget(60)).bound
     placed = WorkingAllocation.of(problem, limits, longest_first(problem))
     assert repair(placed, Budget(60))
     climbed = ascend(problem, limits, problem.value(placed.copies), Budget(60)).bound
@@ -107,14 +107,13 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     second = problem.value(placed.copies)
     assert second <= first
     assert limits.satisfied_by(placed.copies)
-    dual = best_dual(problem, limits, second, Budget(60))
+    dual = best_dual(problem, limits, second, 0, Budget(60))
     columns = open_columns(problem, limits, dual, second)
-    found = large_neighbourhood_search(
-        problem, limits, columns, placed.copies, dual, NeighbourhoodEffort(0, 5), Budget(60)
-    )
-    again = large_neighbourhood_search(
-        problem, limits, columns, placed.copies, dual, NeighbourhoodEffort(0, 5), Budget(60)
-    )
+    logs = problem.incumbents(), problem.incumbents()
+    for log in logs:
+        log.offer(placed.copies, second, "moves")
+        exchange_copies(problem, limits, columns, log, dual, NeighbourhoodEffort(0, 5), Budget(60))
+    found, again = (log.answer for log in logs)
     assert np.array_equal(found, again)
     assert limits.satisfied_by(found)
     assert dual.bound <= problem.value(found) <= second

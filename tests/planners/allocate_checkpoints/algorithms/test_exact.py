@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.allocate_checkpoints.algorithms.baseline import baseline
+from ftplan.planners.allocate_checkpoints.algorithms.baselines import baseline, even
 from ftplan.planners.allocate_checkpoints.algorithms.correlated import correlated
-from ftplan.planners.allocate_checkpoints.algorithms.even import even
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
 from ftplan.planners.allocate_checkpoints.objective import objective_value
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions

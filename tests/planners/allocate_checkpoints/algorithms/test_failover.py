@@ -156,7 +156,7 @@ def test_exact_is_exhaustive_search(case: Case, options: AllocationOptions) -> N
     assert heuristic.answer.value >= best - scale
     assert heuristic.bound is not None
     assert heuristic.bound <= best + scale
-    assert proven_bound(problem, result.answer.rules, result.answer.value, Budget(3600)) <= best + scale
+    assert proven_bound(problem, result.answer.rules, result.answer.value, 0, Budget(3600)) <= best + scale
 
 
 @SLOW

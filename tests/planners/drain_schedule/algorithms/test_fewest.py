@@ -68,14 +68,13 @@ def test_exact_tries_as_well_as_all_sets(problem: DrainProblem) -> None:
 @settings(max_examples=30)
 @given(problem=problems(), program=st.booleans())
 def test_each_proof_alone_agrees_with_all_sets(problem: DrainProblem, program: bool) -> None:
-    """From rounds of one node each, without branch and bound: by the program alone, or by columns first."""
+    """From rounds of one node each: by the program first, or by prices."""
     fewest = fewest_rounds(problem)
     assume(fewest is not None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_BRANCHES", 0)
         patch.setattr(module, "few_rounds", lambda sets, *_: one_by_one(sets))
         patch.setattr(module, "least_rounds", lambda sets: LeastRounds(min(1, sets.count), ()))
-        patch.setattr(module, "SMALL_PROGRAM", 1500 if program else -1)
+        patch.setattr(module, "SMALL_PROGRAM", 400 if program else -1)
         assert checked(problem, exact(problem, OPTIONS)) == fewest
 
 

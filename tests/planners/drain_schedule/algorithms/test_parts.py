@@ -17,8 +17,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule import packing as moving
 from ftplan.planners.drain_schedule.algorithms.allowed_sets import members
 from ftplan.planners.drain_schedule.algorithms.assignment_model import edge_cliques
-from ftplan.planners.drain_schedule.algorithms.bounds import least_rounds
-from ftplan.planners.drain_schedule.algorithms.covering import Covering
+from ftplan.planners.drain_schedule.algorithms.bounds import least_rounds, raised
 from ftplan.planners.drain_schedule.algorithms.first_fit import by_saturation, first_fit, one_by_one
 from ftplan.planners.drain_schedule.algorithms.greedy import fewer, reordered, shorter, total_s
 from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows, heaviest_set
@@ -123,11 +122,11 @@ def test_the_heaviest_set_of_a_graph_is_its_heaviest_clique_turned_round(seed: i
 
 
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (6, 2), (7, 3), (8, 3)])
-def test_columns_prove_the_fractional_chromatic_number(n: int, k: int) -> None:
+def test_prices_prove_the_fractional_chromatic_number(n: int, k: int) -> None:
     """Of a Kneser graph it is n / k, by its symmetry (Lovász 1979)."""
     sets = sets_of(kneser(n, k))
-    covering = Covering(sets, one_by_one(sets), 1, 0)
-    assert covering.raise_bound(sets.count, Budget(3600.0, 500)) == math.ceil(n / k)
+    bound = raised(sets, AllowedSetRows(sets), one_by_one(sets), 1, Budget(3600.0, 500))
+    assert bound == math.ceil(n / k)
 
 
 @settings(max_examples=40)
@@ -139,7 +138,8 @@ def test_no_bound_is_above_the_fewest_rounds(problem: DrainProblem) -> None:
     least = least_rounds(sets)
     assert least.rounds <= fewest
     assert all(sets.conflict[a, b] for a, b in itertools.combinations(least.clique, 2))
-    assert Covering(sets, one_by_one(sets), least.rounds, 0).raise_bound(sets.count, Budget(3600.0, 100)) <= fewest
+    rounds = by_saturation(sets)
+    assert raised(sets, AllowedSetRows(sets), rounds, least.rounds, Budget(3600.0, 100)) <= fewest
 
 
 @settings(max_examples=40)

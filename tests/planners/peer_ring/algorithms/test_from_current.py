@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget, SearchOptions
+from ftplan.planners.peer_ring.algorithms.baselines import hashed_ring
 from ftplan.planners.peer_ring.algorithms.bounds import least_load
 from ftplan.planners.peer_ring.algorithms.exact import exact
 from ftplan.planners.peer_ring.algorithms.moves import from_current as module
@@ -19,7 +20,6 @@ from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import every_or
 from ftplan.planners.peer_ring.algorithms.moves.from_current import from_current
 from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, less_crowded
-from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed_ring
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem
 from ftplan.planners.peer_ring.rules import same_circle

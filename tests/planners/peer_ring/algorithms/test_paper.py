@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
 from ftplan.planners.budget import Budget, SearchOptions
-from ftplan.planners.peer_ring.algorithms import negotiation
-from ftplan.planners.peer_ring.algorithms.in_place import at_positions
-from ftplan.planners.peer_ring.algorithms.negotiation import negotiate_by_round
-from ftplan.planners.peer_ring.algorithms.paper import paper, random_ring
-from ftplan.planners.peer_ring.changes import positions_of_arcs
+from ftplan.planners.peer_ring.algorithms import paper as ring_paper
+from ftplan.planners.peer_ring.algorithms.outcome import at_positions
+from ftplan.planners.peer_ring.algorithms.paper import negotiate_by_round, paper, random_ring
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, positions_of_arcs
 from ftplan.planners.peer_ring.rules import broken, same_circle
 from ftplan.planners.result import Result
 from tests.planners.peer_ring.algorithms.cases import best_ring, even_ring, ring_of, ring_problem, with_current
@@ -114,7 +112,7 @@ def test_what_goes_in_circles_is_left_out() -> None:
 def test_moves_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = ring_problem([1.0] * 128, [1.0] * 6, capacity=np.full(6, 128 / 6 / 0.7))
     assert codes(planned(problem)) == ["NEGOTIATION_ENDED"]
-    monkeypatch.setattr(negotiation, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(ring_paper, "MOST_ROUNDS", 1)
     assert codes(planned(problem)) == ["NEGOTIATION_ENDED"]
 
 
@@ -320,5 +318,5 @@ def test_moves_of_windows_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = eight(8.0, windows=windows, window_s=10.0, rebalance=True)
     problem = with_current(replace(problem, load=windows[0]), even_ring(problem))
     assert "NEGOTIATION_ENDED" not in codes(planned(problem))
-    monkeypatch.setattr(negotiation, "MOST_MOVES_IN_PLACE", 1)
+    monkeypatch.setattr(ring_paper, "MOST_MOVES_IN_PLACE", 1)
     assert "NEGOTIATION_ENDED" in codes(planned(problem))

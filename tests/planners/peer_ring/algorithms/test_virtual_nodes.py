@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import SearchOptions
-from ftplan.planners.peer_ring.algorithms import virtual_nodes as module
-from ftplan.planners.peer_ring.algorithms.virtual_nodes import hashed, virtual_nodes
+from ftplan.planners.peer_ring.algorithms import baselines as module
+from ftplan.planners.peer_ring.algorithms.baselines import hashed, virtual_nodes
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem
 from ftplan.planners.peer_ring.ring import Ring, written_token

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
-from ftplan.planners.peer_ring.survival import harmless as ring_harmless
-from ftplan.planners.peer_ring.survival.copysets import copysets, lost_state, probability_of
-from ftplan.planners.peer_ring.survival.harmless import best_case
-from ftplan.planners.peer_ring.survival.tolerance import tolerance
-from ftplan.planners.peer_ring.survival.zones import fatal_zones, single_losses
+from ftplan.planners.peer_ring.survival import tolerance as ring_tolerance
+from ftplan.planners.peer_ring.survival.copysets import copysets, fatal_zones, lost_state, probability_of, single_losses
+from ftplan.planners.peer_ring.survival.tolerance import best_case, tolerance
 from tests.planners.peer_ring import ring_failures as every
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_problem
 from tests.planners.peer_ring.ring_examples import rings
@@ -102,7 +100,7 @@ def test_losses_and_best_case_are_those_of_every_failure(case: tuple[RingProblem
     assert (best.low, best.high, len(best.example)) == (largest, largest, largest)
     assert not every.loses(held, frozenset(best.example))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ring_harmless, "MOST_SETS_VISITED", 3)
+        patch.setattr(ring_tolerance, "MOST_SETS_VISITED", 3)
         bounded = best_case(problem, ring, copysets(problem, ring))
     assert bounded.low == len(bounded.example) <= largest <= bounded.high
     assert not every.loses(held, frozenset(bounded.example))

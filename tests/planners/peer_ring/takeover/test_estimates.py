@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.takeover.estimates import estimates, ring_memory, ring_traffic
-from ftplan.planners.peer_ring.takeover.recovery import recovery
-from ftplan.planners.peer_ring.takeover.takers import losses, worst_runs
+from ftplan.planners.peer_ring.takeover.recovery import losses, recovery, worst_runs
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_problem
 
 MB = 2.0**20

@@ -15,7 +15,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms import adaptive as planner
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
-from ftplan.planners.rebalance.algorithms.models.choice_model import chosen
+from ftplan.planners.rebalance.algorithms.models.node_model import chosen
 from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, paired, pairing
 from ftplan.planners.rebalance.algorithms.search.repair import repaired
@@ -195,7 +195,7 @@ def test_large_problems_are_planned_without_one_model_of_the_whole(monkeypatch: 
 def cheapest(problem: RebalanceProblem) -> float | None:
     """Return the value of the cheapest placement, by the model that is held to trying all elsewhere."""
     now = WorkingPlacement(Candidates(problem))
-    placement = chosen(now, np.arange(len(problem.home)), Budget(3600.0), 60.0).placement
+    placement = chosen(now, np.arange(len(problem.home)), 0, Budget(3600.0), 60.0).placement
     return None if placement is None else problem.value(placement.moves)
 
 

@@ -11,7 +11,6 @@ from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Operator, Substreams, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairInstance,
     RepairPlacement,
@@ -20,6 +19,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
 )
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryProblem
+from tests.planners.recovery_schedule.algorithms.exhaustive_repair import optimum_where_few
 
 
 def running_repair(seed: int, *, restart_s: float = 0.0) -> RecoveryProblem:

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms import dynamic_programming
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
-from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import best_price
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import best_completion
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
-from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import common_unit, in_integers
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import select_projects
-from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Fixed, reduce
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, common_unit
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import priced_selection
+from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import reduce
 from tests.planners.recovery_schedule.algorithms.instances import brute_force, figure_2, knapsack_of, knapsacks
 
 TIME_S = 60.0
@@ -86,31 +84,17 @@ def test_a_priced_closure_is_a_minimum_cut(knapsack: SetUnionKnapsack, price: fl
     cut, _ = nx.minimum_cut(graph, "source", "sink", flow_func=nx.algorithms.flow.shortest_augmenting_path)
     expected = float(knapsack.priority.sum()) - cut + price * knapsack.limit
     if knapsack.queries:
-        queries, bounds = select_projects(knapsack, price)
-        assert bounds.all == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        profit = knapsack.value(queries) - price * (knapsack.cost(queries) - knapsack.limit)
+        selection = priced_selection(knapsack, price)
+        assert selection.bound(knapsack.limit) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert selection.value == pytest.approx(knapsack.value(selection.queries))
+        profit = selection.value - price * (selection.cost - knapsack.limit)
         assert profit == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-@settings(deadline=None, max_examples=80)
-@given(knapsacks(max_queries=6))
-def test_bounds_under_conditions_hold(knapsack: SetUnionKnapsack) -> None:
-    bounds = best_price(knapsack, Budget(TIME_S)).bounds
-    for code in range(2**knapsack.queries):
-        chosen = np.array([code >> q & 1 for q in range(knapsack.queries)], dtype=np.bool_)
-        if not knapsack.fits(chosen):
-            continue
-        covered, value = knapsack.covered(chosen), knapsack.value(chosen) * (1 - 1e-9)
-        assert value <= bounds.all
-        assert (value <= np.where(chosen, bounds.if_in, bounds.if_out)).all()
-        assert (value <= np.where(covered, bounds.if_paid, np.inf)).all()
-        assert (value <= np.where(covered, np.inf, bounds.if_barred)).all()
 
 
 @settings(deadline=None, max_examples=80)
 @given(knapsacks())
 def test_a_reduction_keeps_the_optimum(knapsack: SetUnionKnapsack) -> None:
-    reduced = reduce(knapsack, Fixed.nothing(knapsack))
+    reduced = reduce(knapsack)
     assert reduced is not None
     assert reduced.base + brute_force(reduced.knapsack) == pytest.approx(brute_force(knapsack), rel=1e-9)
     everything = reduced.back(np.ones(reduced.knapsack.queries, dtype=np.bool_))
@@ -167,9 +151,6 @@ def test_what_fits_together_needs_no_solver() -> None:
 def test_units() -> None:
     assert common_unit(np.array([2.0, 4.5, 10.0])) == 0.5
     assert common_unit(np.array([np.pi, 2.0])) == 0.0
-    weight, capacity = in_integers(np.array([0.5, 1.25]), 1.8)
-    assert weight.tolist() == [2.0, 5.0]
-    assert capacity == 7.0
 
 
 @pytest.mark.parametrize(

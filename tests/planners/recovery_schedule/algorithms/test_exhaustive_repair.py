@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair import exhaustive
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import value
 from tests.effort import examples
+from tests.planners.recovery_schedule.algorithms import exhaustive_repair as exhaustive
+from tests.planners.recovery_schedule.algorithms.exhaustive_repair import optimum_where_few
 from tests.planners.recovery_schedule.algorithms.repair_cases import least_loss, random_repair
 from tests.planners.recovery_schedule.algorithms.repair_search_cases import at_first, least_loss_waiting, varied
 

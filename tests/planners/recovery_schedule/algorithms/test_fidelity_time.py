@@ -79,7 +79,7 @@ def test_lanes_come_back_by_their_rate() -> None:
     case = merging_lanes()
     model = fidelity_model(case.graph, rates(case.graph))
     options = RecoveryOptions(objective="fidelity-time", time_limit_s=3600)
-    result = construct_schedule(case, options, AggregatedTaskPolicy(best_density_step))
+    result = construct_schedule(case, options, AggregatedTaskPolicy())
     whole = construct_schedule(case, options, by_queries(best_density_step))
     assert result.answer is not None
     assert whole.answer is not None
@@ -101,7 +101,7 @@ def test_a_schedule_stays_within_its_bound(topology: Topology, data: st.DataObje
     failures = [(15.0, "node:n1", ["n1"], [])] if data.draw(st.booleans()) else []
     case = problem(tasks, failed, {"n0": 2.0}, arriving, failures=failures, horizon_s=60.0)
     options = RecoveryOptions(objective="fidelity-time", iterations=5)
-    result = construct_schedule(case, options, AggregatedTaskPolicy(best_density_step))
+    result = construct_schedule(case, options, AggregatedTaskPolicy())
     bound = by_objective(case, options, Method(best_density_step)).bound
     if result.answer is not None:
         assert bound is not None

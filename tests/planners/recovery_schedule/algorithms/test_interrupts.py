@@ -19,11 +19,9 @@ from ftplan.planners.recovery_schedule.algorithms.exact import exact
 from ftplan.planners.recovery_schedule.algorithms.horizon import ruin_and_recreate as search
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_bound import fidelity_bounds
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import solve_time_indexed
-from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_model import solve
 from ftplan.planners.recovery_schedule.algorithms.schedule import choose_and_pack, exact_packing
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.planners.recovery_schedule.algorithms.cases import figure_2, graph, problem
-from tests.planners.recovery_schedule.algorithms.instances import knapsack_of
 from tests.planners.recovery_schedule.algorithms.time_indexed_cases import shared_repair
 
 
@@ -43,12 +41,6 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     monkeypatch.setattr(mathopt, "solve", watched(mathopt.solve))
     monkeypatch.setattr(pywraplp.Solver, "Solve", watched(pywraplp.Solver.Solve))
     return free
-
-
-def test_the_integer_program_of_a_step(threads: list[bool]) -> None:
-    knapsack = knapsack_of([{0, 1}, {1, 2}, {0, 2}], [1.0, 2.0, 3.0], [3.0, 2.0, 1.0], 4.0)
-    assert solve(knapsack, None, 1.0, 0, Budget(60.0)).bound == pytest.approx(3.0)
-    assert threads == [True]
 
 
 def test_the_proof_of_a_repair(threads: list[bool]) -> None:

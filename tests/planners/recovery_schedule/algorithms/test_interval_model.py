@@ -9,7 +9,6 @@ import pytest
 
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair import interval_model
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     NOWHERE,
     RepairInstance,
@@ -19,6 +18,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
 from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals
 from ftplan.planners.recovery_schedule.algorithms.repair.whole_numbers import integer_repair
 from tests.effort import examples
+from tests.planners.recovery_schedule.algorithms.exhaustive_repair import optimum_where_few
 from tests.planners.recovery_schedule.algorithms.repair_cases import least_loss
 from tests.planners.recovery_schedule.algorithms.repair_search_cases import least_loss_waiting, varied
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ftplan.generators.experiments import popular_queries
+from benchmarks.instances import popular_queries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate import ruin_and_recreate
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
@@ -22,6 +23,7 @@ from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, Recove
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.repair_cases import least_loss, placements, random_repair
 from tests.planners.recovery_schedule.algorithms.repair_search_cases import at_first
+from tests.planners.recovery_schedule.algorithms.time_indexed_cases import shared_repair
 
 OPTIONS = RecoveryOptions(objective="priority-time", iterations=1)
 
@@ -186,3 +188,17 @@ def same(one: RepairPlacement, other: RepairPlacement) -> bool:
     pairs: list[tuple[IntArray, IntArray]] = [(one.host, other.host), (one.order, other.order)]
     equal = all(np.array_equal(a, b) for a, b in pairs)
     return equal and (steps[0] is steps[1] is None or np.array_equal(np.asarray(steps[0]), np.asarray(steps[1])))
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_no_search_touches_the_random_state_of_its_caller(monkeypatch: pytest.MonkeyPatch, fast: bool) -> None:
+    for place in ("repair.search.list_schedule", "repair.search.order_search", "horizon.ruin_and_recreate"):
+        monkeypatch.setattr(
+            f"ftplan.planners.recovery_schedule.algorithms.{place}.pays_within", lambda *_, fast=fast: fast
+        )
+    np.random.seed(3)
+    before = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]
+    search(at_first(random_repair(0, 8, 3)))
+    repair = shared_repair(1, 6, 3)
+    ruin_and_recreate(repair, np.full(6, 3), Budget(600.0, 5), 1)
+    assert np.random.get_state()[1].tolist() == before  # type: ignore[index, union-attr]

@@ -18,7 +18,6 @@ from ftplan.model.topology import Edge, Topology
 from ftplan.planners.replicate_tasks.algorithms.dynamic_programming import dynamic_programming
 from ftplan.planners.replicate_tasks.algorithms.greedy import drops, greedy
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
-from ftplan.planners.replicate_tasks.algorithms.search.decomposition import anchors, decompose, units
 from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from tests.planners.replicate_tasks.algorithms.cases import brute_force, problem_of, problems
@@ -119,27 +118,6 @@ def test_order_of_the_file_does_not_matter(problem: ReplicationProblem, random: 
 def row(parallelism: list[int], kinds: list[str]) -> TaskGraph:
     made = tuple(operator(f"o{i}", p, output=i == len(parallelism) - 1) for i, p in enumerate(parallelism))
     return TaskGraph(Topology(made, tuple(Edge(i, i + 1, kind) for i, kind in enumerate(kinds))))  # type: ignore[arg-type]
-
-
-def test_decomposition_meets_at_full_edges() -> None:
-    """A one-to-one B full C full D: the depth-first walk from D would part A from B."""
-    parts = decompose(row([2, 2, 3, 2], ["one-to-one", "full", "full"]))
-    assert [(part.operators, part.full) for part in parts] == [((0, 1), False), ((2, 3), True)]
-
-
-def test_units_cut_a_merge_that_a_split_follows() -> None:
-    graph = row([4, 2, 2, 4], ["merge", "one-to-one", "split"])
-    (part,) = decompose(graph)
-    assert units(graph, part) == ((0,), (1, 2, 3))
-    assert anchors(graph).tolist() == [True] * 4 + [False] * 4 + [True] * 4
-    kept = row([2, 4, 4, 2], ["split", "one-to-one", "merge"])
-    assert units(kept, decompose(kept)[0]) == ((0, 1, 2, 3),)
-
-
-def test_units_cut_a_merge_into_a_join() -> None:
-    made = (operator("a", 4), operator("b", 2), operator("c", 2, inputs="correlated", output=True))
-    graph = TaskGraph(Topology(made, (Edge(0, 2, "merge"), Edge(1, 2, "one-to-one"))))
-    assert units(graph, decompose(graph)[0]) == ((0,), (1, 2))
 
 
 def test_dynamic_programming_names_its_limit() -> None:

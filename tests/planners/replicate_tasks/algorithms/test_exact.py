@@ -121,7 +121,9 @@ def test_tables_of_in_trees_equal_the_integer_program(seed: int, joins: float) -
         reduced = reduce(made, budget)
         assert reduced.exact
         candidates = CandidateNodes.of(problem)
-        solved = JointProgram(problem, candidates, Sites.merged(problem, candidates), Budget(3600)).solved(Budget(3600))
+        solved = JointProgram(problem, candidates, Sites.merged(problem, candidates), 0, Budget(3600)).solved(
+            Budget(3600)
+        )
         assert solved.site is not None
         value = problem.value(solved.site != NOWHERE)
         assert reduced.table.values[-1] == pytest.approx(value, abs=1e-7)

@@ -72,7 +72,7 @@ def test_equals_all_choices_and_placements_within_changes(problem: ReplicationPr
 def test_merged_sites_bound_the_optimum(problem: ReplicationProblem) -> None:
     best, candidates = joint_brute_force(problem), CandidateNodes.of(problem)
     assert best is not None
-    program = JointProgram(problem, candidates, Sites.merged(problem, candidates), Budget(3600))
+    program = JointProgram(problem, candidates, Sites.merged(problem, candidates), 0, Budget(3600))
     relaxation = program.relaxed(Budget(3600))
     assert relaxation is not None
     for bound in (relaxation.bound, program.solved(Budget(3600)).bound):
@@ -106,7 +106,7 @@ OFTEN = problem_of(
 def test_programs_and_their_relaxations_bound_all_plans(problem: ReplicationProblem) -> None:
     """Tasks that fail in different cases are not alike, whatever their weight."""
     best, candidates = brute_force(problem)[0], CandidateNodes.of(problem)
-    program = JointProgram.of(problem, candidates, Sites.merged(problem, candidates), Budget(np.inf))
+    program = JointProgram.of(problem, candidates, Sites.merged(problem, candidates), 0, Budget(np.inf))
     assert program is not None
     relaxation = program.relaxed(Budget(3600.0))
     assert relaxation is not None

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.scale_out.algorithms.alarming import AlarmingPoint, alarming_point, alarming_threshold
-from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds, timeline
 
 LOW, HIGH = 25.0, 70.0
 

@@ -14,9 +14,8 @@ from ftplan.planners.result import Result
 from ftplan.planners.scale_out.algorithms import exact as module
 from ftplan.planners.scale_out.algorithms.baselines import baselines, doubling, ds2
 from ftplan.planners.scale_out.algorithms.exact import exact
-from ftplan.planners.scale_out.effects import extra_cpu, sustained_load
 from ftplan.planners.scale_out.parallelism import OperatorSizing
-from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem
+from ftplan.planners.scale_out.problem import ScalableOperator, ScalingProblem, extra_cpu, sustained_load
 from ftplan.planners.scale_out.rules import TARGET, broken
 from tests.effort import examples
 from tests.planners.scale_out.algorithms.cases import Best, BruteForce, operator, problem, random_problem
@@ -66,9 +65,8 @@ def test_it_is_the_best_of_all(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(examples(90)))
-def test_it_is_the_best_of_all_where_nodes_decide(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks of several sizes, on nodes with less than they need: also by the program with nodes alone."""
-    monkeypatch.setattr(module, "MAX_CUTS", seed % 3)
+def test_it_is_the_best_of_all_where_nodes_decide(seed: int) -> None:
+    """Tasks of several sizes, on nodes with less than they need."""
     draws = np.random.default_rng([seed, 7])
     question = random_problem(seed, free_cpu=None, quota=None)
     nodes = int(draws.integers(2, 4))

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.scale_out.algorithms.nodes import assign_tasks, on_their_state
-from ftplan.planners.scale_out.effects import waves
-from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
+from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem, waves
 from ftplan.planners.scale_out.rules import NODE_CPU, broken
 from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 from tests.effort import examples

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.compiled import called_often
-from ftplan.planners.scale_out.splits import Splitting
+from ftplan.planners.scale_out.parallelism import Splitting
 from tests.planners.scale_out.algorithms.cases import Ranges, even
 
 LOADS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4)), min_size=1, max_size=8)

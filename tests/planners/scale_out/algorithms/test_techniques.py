@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from ftplan.planners.scale_out.algorithms.techniques import AUTO, choose_techniques
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem
-from ftplan.planners.scale_out.techniques.costs import ACTIVE_BACKUP, ASSISTED, CHECKPOINT, technique_costs
-from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
+from ftplan.planners.scale_out.techniques.costs import (
+    ACTIVE_BACKUP,
+    ASSISTED,
+    CHECKPOINT,
+    TechniqueSetting,
+    technique_costs,
+)
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import evenly, operator, problem, splits
 

@@ -13,9 +13,8 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
 from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory, histories
-from ftplan.planners.scale_out.demand.operator_demand import measured_flows, operator_demand
-from ftplan.planners.scale_out.effects import required_tasks
-from ftplan.planners.scale_out.true_rates import tasks_kept_busy
+from ftplan.planners.scale_out.demand.operator_demand import measured_flows, operator_demand, tasks_kept_busy
+from ftplan.planners.scale_out.problem import required_tasks
 from tests.model.measures.measured_cases import WINDOW_S, measured, tables
 from tests.planners.scale_out.scaling_cases import operator as scalable
 from tests.topologies import operator

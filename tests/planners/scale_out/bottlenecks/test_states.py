@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ftplan.errors import FtplanError
-from ftplan.planners.scale_out.bottlenecks.states import ScoreThresholds, Transition, check_thresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds, Transition, check_thresholds, timeline
 
 AT = ScoreThresholds(scale_in=25.0, alarming=55.0, promote=70.0)
 LETTERS = {"normal": "n", "prepared": "p", "promoted": "P", "scale-in": "s"}

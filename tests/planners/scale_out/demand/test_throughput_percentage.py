@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
-from ftplan.planners.scale_out.true_rates import throughput_percentages
+from ftplan.planners.scale_out.demand.operator_demand import throughput_percentages
 from tests.effort import examples
 from tests.topologies import operator, topologies
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.scale_out.effects import required_tasks
-from ftplan.planners.scale_out.true_rates import OperatorFlow, mean_true_rate, propagated, tasks_kept_busy, true_rates
+from ftplan.planners.scale_out.bottlenecks.histories import mean_true_rate, true_rates
+from ftplan.planners.scale_out.demand.operator_demand import OperatorFlow, propagated, tasks_kept_busy
+from ftplan.planners.scale_out.problem import required_tasks
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import operator
 

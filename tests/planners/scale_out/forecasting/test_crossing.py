@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ftplan.planners.scale_out.forecasting.crossing import Crossing, crossing
-from ftplan.planners.scale_out.forecasting.forecast import Forecast, forecast
+from ftplan.planners.scale_out.forecasting.forecast import Crossing, Forecast, crossing, forecast
 
 #: One task in one window, when 100 records came in.
 INPUTS = np.array([[[40.0, 90.0, 10.0]]])

@@ -18,10 +18,10 @@ from ftplan.planners.scale_out.forecasting.methods import (
     LINES,
     day_ahead,
     seasonal_naive,
+    smoothed,
     trend,
     windows_a_day,
 )
-from ftplan.planners.scale_out.forecasting.smoothing import smoothed
 
 DAY = 24
 

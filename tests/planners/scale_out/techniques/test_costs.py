@@ -19,9 +19,9 @@ from ftplan.planners.scale_out.techniques.costs import (
     CHECKPOINT,
     TECHNIQUES,
     TechniqueCost,
+    TechniqueSetting,
     technique_costs,
 )
-from ftplan.planners.scale_out.techniques.setting import TechniqueSetting
 from ftplan.planners.scale_out.techniques.task_replacement import TaskReplacement
 from tests.effort import examples
 from tests.planners.scale_out.scaling_cases import MB, evenly, operator, problem, splits

@@ -23,8 +23,8 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.failover_rows import
     first_in_front,
     first_of_sat,
 )
-from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.budget import Budget
+from ftplan.planners.solver import solve_sat
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -231,9 +231,7 @@ def _solve(
     budget: Budget,
     steps: float | None = None,
 ) -> SatResult:
-    """Run CP-SAT with one worker (deterministic) and read the copies back."""
-    from ortools.sat.python import cp_model
-
+    """Run CP-SAT and read the copies back."""
     ordered = bool(first) and problem.copies > 1
     if hint is not None:
         chosen = np.zeros(problem.cost.shape, dtype=np.bool_)
@@ -243,23 +241,14 @@ def _solve(
                 model.sat.add_hint(variable, bool(chosen[u, node]))
         for (u, node), variable in first.items() if ordered else ():
             model.sat.add_hint(variable, bool(hint[u, 0] == node))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed % 2**31
-    if budget.iterations is not None:
-        solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-    status = solve_sat(model.sat, solver, budget.left_s)
-    if status not in (cp_model.OPTIMAL, cp_model.INFEASIBLE):
-        budget.unfinished()
-    if status is None:
-        return SatResult("unknown")
-    if status == cp_model.INFEASIBLE:
+    answer = solve_sat(model.sat, budget, seed)
+    if answer.ended == "infeasible":
         return SatResult("infeasible")
-    least = None if steps is None else max(solver.best_objective_bound, 0.0) / steps
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    least = None if steps is None or answer.bound is None else max(answer.bound, 0) / steps
+    if not answer.found:
         return SatResult("unknown", None, least)
-    pairs = sorted((u, node) for node, column in enumerate(model.by_node) for u, v in column if solver.value(v))
+    pairs = sorted((u, node) for node, column in enumerate(model.by_node) for u, v in column if answer.value(v))
     copies = np.array([node for _, node in pairs], dtype=np.int64).reshape(problem.load.size, problem.copies)
     if ordered:
-        copies = first_in_front(copies, {u: node for (u, node), v in first.items() if solver.value(v)})
+        copies = first_in_front(copies, dict(answer.chosen(first)))
     return SatResult("feasible", copies, least)

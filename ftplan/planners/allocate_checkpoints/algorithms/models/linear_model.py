@@ -17,7 +17,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointPro
 from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.models.failover_rows import Pairs, add_to_solver, first_in_front
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.interrupts import solve_linear
+from ftplan.planners.solver import linear_bound, linear_solver, solve_linear
 
 #: Nodes of the search tree that one iteration buys.
 TREE_NODES_PER_ITERATION = 1
@@ -43,19 +43,16 @@ def branch_and_cut(
 ) -> tuple[IntArray, float]:
     """Return the best copies on some columns and a bound for these columns alone, by SCIP.
 
-    SCIP is used, one thread and so deterministic, since it closes generalised assignment problems that CP-SAT leaves
-    at 0.1 to 0.3 percent. Its bound holds within its tolerances; 1e-10 of the random plan's loss is taken off for
-    them. *best* is the incumbent.
+    SCIP is used since it closes generalised assignment problems that CP-SAT leaves at 0.1 to 0.3 percent. *best* is
+    the incumbent.
     """
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
         return best, -np.inf
-    from ortools.linear_solver import pywraplp
-
     tree_nodes = end.tree_nodes
     if tree_nodes is None and budget.iterations is not None:
         tree_nodes = budget.iterations * TREE_NODES_PER_ITERATION
-    solver = _solver(seed, tree_nodes)
+    solver = linear_solver("SCIP", seed, tree_nodes)
     unit_cost, scaled = _unit_cost(problem), _in_whole_units(problem, limits)
     try:
         chosen = build(solver, problem, columns, scaled, unit_cost, lambda: solver.BoolVar(""), budget).chosen
@@ -67,31 +64,12 @@ def branch_and_cut(
             return best, np.inf
         first = add_to_solver(solver, problem, limits.failover, chosen)
     _hint(solver, columns, best, chosen, first)
-    parameters = pywraplp.MPSolverParameters()
-    parameters.SetDoubleParam(parameters.RELATIVE_MIP_GAP, end.gap)
-    status = solve_linear(solver, budget.left_s, parameters)
-    if status == pywraplp.Solver.INFEASIBLE:
+    ended = solve_linear(solver, budget, gap=end.gap, own_limit=tree_nodes is not None)
+    if ended == "infeasible":
         return best, np.inf
-    if status != pywraplp.Solver.OPTIMAL and (tree_nodes is None or budget.left_s < LEAST_TIME_S):
-        budget.unfinished()
-    if status not in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE):
+    if ended not in ("optimal", "feasible"):
         return best, -np.inf
-    bound = solver.Objective().BestBound() * unit_cost
-    bound -= 1e-10 * max(abs(problem.random_value - bound), TINY)
-    return _incumbent(problem, limits, best, chosen, first), bound
-
-
-def _solver(seed: int, tree_nodes: int | None) -> Any:
-    """Return SCIP with its settings: deterministic, open to interrupts, with a search tree of at most so many nodes."""
-    from ortools.linear_solver import pywraplp
-
-    solver = pywraplp.Solver.CreateSolver("SCIP")
-    settings = "misc/catchctrlc = FALSE\n"
-    settings += f"numerics/feastol = 1e-9\nrandomization/randomseedshift = {seed % 2**31}\n"
-    if tree_nodes is not None:
-        settings += f"limits/totalnodes = {tree_nodes}\n"
-    solver.SetSolverSpecificParametersAsString(settings)
-    return solver
+    return _incumbent(problem, limits, best, chosen, first), linear_bound(solver) * unit_cost
 
 
 def _hint(solver: Any, columns: BoolArray, best: IntArray, chosen: Pairs, first: Pairs) -> None:

@@ -1,14 +1,19 @@
-"""From options to rules that can be kept: the balance that ``auto`` stands for, and an allocation to start from."""
+"""From options to rules that can be kept, and to the result: with an allocation, or with why there is none.
+
+Rules come with the balance that ``auto`` stands for and, where known, an allocation to start from.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ftplan.model.plan import Infeasible, Warn
 from ftplan.model.topology import IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import LEAST_AUTO_BALANCE, Allocation, AllocationOptions
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
-from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
+from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits, limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import find_feasible
 from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import (
     explain,
@@ -26,6 +31,45 @@ from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation i
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget
 from ftplan.planners.result import Result
+
+
+def spread_idle(problem: CheckpointProblem, limits: Limits, copies: IntArray) -> IntArray:
+    """Return copies (U, c) in which those of idle units are spread over the nodes by number; the value stays.
+
+    A unit is idle when it has no load and costs nothing anywhere. Algorithm 3 breaks ties by checkpointed load, which
+    an idle unit does not add to, so that all of them would lie on one node (a departure from [Madsen2015]).
+    Each copy goes where the fewest are, ties to the first node, within all limits; where that fails, nothing changes.
+    Cost O(idle units × c × N).
+    """
+    idle = np.flatnonzero((problem.load == 0) & ~np.where(problem.allowed, problem.cost, 0.0).any(axis=1))
+    if not idle.size or "count" in limits.names:
+        return copies
+    busy = np.delete(copies, idle, axis=0)
+    sizes = np.delete(problem.size, idle)
+    held = np.bincount(busy.ravel(), np.repeat(sizes, problem.copies), len(problem.nodes))
+    used = limits.used(copies)
+    spread = copies.copy()
+    for u in idle.tolist():
+        used[:, spread[u]] -= limits.weight[:, [u]]
+        free = problem.allowed[u] & np.all(used + limits.weight[:, [u]] <= limits.upper, axis=0)
+        for k in range(problem.copies):
+            if not free.any():
+                return copies
+            node = int(np.where(free, held, np.inf).argmin())
+            spread[u, k] = node
+            held[node] += problem.size[u]
+            free &= problem.domain != problem.domain[node]
+        used[:, spread[u]] += limits.weight[:, [u]]
+    return spread if limits.satisfied_by(spread) else copies
+
+
+def outcome(in_force: RulesInForce, answer: Allocation, bound: float | None, budget: Budget) -> Result[Allocation]:
+    """Return the result with its status by the gap: ``optimal`` where a bound closes it, else ``feasible``."""
+    problem = answer.problem
+    status, bound = problem.judged(answer.value, bound)
+    warnings = problem.warnings + in_force.warnings + budget.warnings()
+    return Result(status, answer, in_force.rules.names(), bound, warnings=warnings)
+
 
 #: Parts of the time that is left: for the least failover limit, for the least balance within one, and for the proof
 #: that there is no allocation.

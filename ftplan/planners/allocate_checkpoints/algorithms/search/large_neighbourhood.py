@@ -13,6 +13,8 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import Al
 from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
 from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import LEAST_TIME_S, SearchEnd, branch_and_cut
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.local_search import NeighbourhoodSizes, large_neighbourhood_search
 
 #: Copies in one neighbourhood, about, and the fewest nodes.
 COPIES_PER_NEIGHBOURHOOD = 160
@@ -20,8 +22,8 @@ FEWEST_NODES = 4
 #: Nodes of the search tree, and the relative gap, at which one neighbourhood is left.
 TREE_NODES = 100
 RELATIVE_GAP = 1e-6
-#: Neighbourhoods without success, times the number of nodes, after which the search ends.
-MOST_STALE_PER_NODE = 2
+#: By how many nodes a neighbourhood grows after as many failures as there are nodes, and how often before the end.
+GROWTH, MOST_GROWTHS = 2, 3
 
 
 class NeighbourhoodEffort(NamedTuple):
@@ -32,46 +34,48 @@ class NeighbourhoodEffort(NamedTuple):
     tree_nodes: int = TREE_NODES
 
 
-def large_neighbourhood_search(
+def exchange_copies(
     problem: CheckpointProblem,
     limits: Limits,
     columns: BoolArray,
-    incumbent: IntArray,
+    log: Incumbents[IntArray],
     dual: AllocationDual,
     effort: NeighbourhoodEffort,
     budget: Budget,
-) -> IntArray:
-    """Return copies (U, c) that cost no more than the incumbent, by re-solving small sets of nodes exactly.
+) -> None:
+    """Offer copies (U, c) that are better than those in the log, by re-solving small sets of nodes exactly.
 
-    Each round destroys the incumbent on a few nodes, whose copies may then go among them within *columns* (U, N), and
-    repairs it by branch and cut. The draws follow the seed, each repair is bounded by its tree, so the search is
-    deterministic but for the clock. It ends after the rounds, when many in a row gained nothing, or when the bound is
-    reached.
+    Each round destroys the copies on a few nodes, which may then go among these within *columns* (U, N), and repairs
+    them by branch and cut. The draws follow the seed, each repair is bounded by its tree, so the search is
+    deterministic but for the clock. It ends after the rounds, when many gained nothing, or when the bound is reached.
     """
     nodes = np.flatnonzero(problem.allowed.any(axis=0))
     if nodes.size <= FEWEST_NODES:
-        return incumbent
+        return
     rng = np.random.default_rng(effort.seed)
     most = max(FEWEST_NODES, nodes.size // 2)
-    size = int(np.clip(COPIES_PER_NEIGHBOURHOOD * nodes.size // max(incumbent.size, 1), FEWEST_NODES, most))
+    start = log.answer
+    assert start is not None
+    size = int(np.clip(COPIES_PER_NEIGHBOURHOOD * nodes.size // max(start.size, 1), FEWEST_NODES, most))
     cost = priced(problem, limits, dual.prices)
     least = problem.copies * cost.min(axis=1)
-    stale = 0
-    for _ in range(budget.passes(effort.rounds)):
-        value = problem.value(incumbent)
-        if (
-            budget.left_s < LEAST_TIME_S
-            or stale >= MOST_STALE_PER_NODE * nodes.size
-            or problem.gap(value, dual.bound) <= 1e-9
-        ):
-            break
-        destroyed = _destroyed(cost, least, nodes, incumbent, size, rng)
-        incumbent = _repaired(problem, limits, columns, destroyed, incumbent, effort, budget)
-        stale = stale + 1 if problem.value(incumbent) >= value else 0
-        if stale and stale % nodes.size == 0:
-            size = min(size + 2, nodes.size)
-    budget.cut = budget.cut or budget.left_s < LEAST_TIME_S
-    return incumbent
+
+    def exchanged(copies: IntArray, nodes_at_once: int) -> IntArray:
+        destroyed = _destroyed(cost, least, nodes, copies, min(nodes_at_once, nodes.size), rng)
+        better = _repaired(problem, limits, columns, destroyed, copies, effort, budget)
+        log.offer(better, problem.value(better), "neighbourhoods")
+        return better
+
+    large_neighbourhood_search(
+        start,
+        problem.value,
+        [exchanged],
+        sizes=NeighbourhoodSizes(size, size + MOST_GROWTHS * GROWTH, GROWTH, lambda _: int(nodes.size)),
+        rounds=effort.rounds,
+        budget=budget,
+        enough=lambda _: log.closed,
+        least_time_s=LEAST_TIME_S,
+    )
 
 
 def _destroyed(

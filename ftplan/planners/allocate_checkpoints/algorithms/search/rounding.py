@@ -43,7 +43,7 @@ class OpenRelaxation(NamedTuple):
 
 
 def rounded(
-    problem: CheckpointProblem, limits: Limits, candidates: Scan, prices: FloatArray, budget: Budget
+    problem: CheckpointProblem, limits: Limits, candidates: Scan, prices: FloatArray, seed: int, budget: Budget
 ) -> IntArray:
     """Return copies (U, c) that nearly keep the limits, and nearly cost what the linear relaxation does.
 

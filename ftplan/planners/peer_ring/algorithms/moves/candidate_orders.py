@@ -2,9 +2,6 @@
 
 What is looked at depends on the ring in place and the nodes only, not on the target or on the bytes allowed: so a
 higher target, or more bytes, never lead to a worse ring.
-
-Which node gets which arc, where the cuts are given, is an assignment problem, since an arc's holders follow from its
-slot (:func:`relabelled`).
 """
 
 from __future__ import annotations
@@ -14,14 +11,13 @@ from math import factorial
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.bounds import LeastLoad
 from ftplan.planners.peer_ring.algorithms.moves.cuts import FEW_TRIES, least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.insertion import order_with_joins
 from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, less_crowded
-from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Most orders that are looked at, and most steps: orders times nodes times positions.
@@ -73,52 +69,10 @@ def _arranged(begun: list[int], left: list[int], kind: IntArray) -> Iterator[lis
             yield from _arranged([*begun, node], [other for other in left if other != node], kind)
 
 
-#: Most slots whose assignment is solved: time grows with their cube.
-MOST_SLOTS = 1500
-
-
-def relabelled(change: RingChange, order: IntArray, first: IntArray, classes: IntArray) -> IntArray:
-    """Return the order of fewest bytes for cuts as they are, where nodes change places within their class only.
-
-    The node of a slot holds the arcs of the ``walk`` slots up to its own, so that what travels to it depends on the
-    cuts and on nothing else: one assignment problem a class, exact. Cost O(n^3) at worst.
-    """
-    from scipy.optimize import linear_sum_assignment  # half a second to load
-
-    saved = _saved(change, order, first)
-    answer = order.copy()
-    for one in np.unique(classes[order]).tolist():
-        slots = np.flatnonzero(classes[order] == one)
-        if len(slots) > MOST_SLOTS:
-            continue
-        nodes = np.sort(order[slots])
-        row, column = linear_sum_assignment(saved[np.ix_(slots, nodes)], maximize=True)
-        answer[slots[row]] = nodes[column]
-    return answer
-
-
-def _saved(change: RingChange, order: IntArray, first: IntArray) -> FloatArray:
-    """Return the worth of what each node holds already of the arcs that a slot's node holds, (slots, N)."""
-    problem, slots = change.problem, len(order)
-    size = len(problem.position)
-    lengths = (np.roll(first, -1) - first) % size
-    lengths[lengths == 0] = size if slots == 1 else 0
-    owner = np.empty(size, dtype=np.int64)
-    owner[(first[0] + np.arange(size)) % size] = np.repeat(np.arange(slots), lengths)
-    arc = np.zeros((slots, len(problem.nodes)))
-    for copy in range(change.held.shape[1]):
-        np.add.at(arc, (owner, change.held[:, copy]), problem.worth)
-    return np.asarray(sum(np.roll(arc, back, axis=0) for back in range(change.walk)))
-
-
 #: Largest loads, over the least, for which good orders are looked for.
 ORDER_LOADS = (1.0, 1.01, 1.03, 1.1, 1.25, 1.5, 2.0, np.inf)
 #: Of these, those for which neighbours of good orders are looked at.
 NEIGHBOUR_LOADS = (1.0, 1.1)
-#: Turns of the order of least load against the ring in place that are tried.
-MOST_TURNS = 24
-#: Nodes up to which it is tried even where the order in place is as good in violations and load.
-MOST_TURNED_NODES = 100
 #: Steps of the search among neighbours: candidates times nodes times positions.
 MOST_NEIGHBOUR_STEPS = 400_000_000
 
@@ -134,16 +88,12 @@ def members_in_place(problem: RingProblem) -> IntArray:
 def candidate_orders(change: RingChange, best: LeastLoad, budget: Budget) -> Iterator[IntArray]:
     """Yield orders of the members, those that keep the circle in place first.
 
-    Parameters
-    ----------
-    best
-        What is best without a look at the ring in place.
+    *best*: what is best without a look at the ring in place.
     """
     problem, zone = change.problem, change.problem.zone
     stays = members_in_place(problem)
     joins = np.setdiff1d(problem.member, stays)
-    kept = list(_orders_in_place(change, stays, joins, best.largest, budget))
-    for order in kept:
+    for order in list(_orders_in_place(change, stays, joins, best.largest, budget)):  # before time goes into neighbours
         yield order
         fixed = order
         if crowded(zone[order], change.walk)[0] > best.violations:
@@ -152,17 +102,6 @@ def candidate_orders(change: RingChange, best: LeastLoad, budget: Budget) -> Ite
         for factor in NEIGHBOUR_LOADS:
             yield from _neighbours(change, fixed, best.largest * factor, budget)
     yield best.order
-    if len(problem.member) > MOST_TURNED_NODES and _as_good(change, kept, best):
-        return
-    yield from _turned(change, best.order, best.largest, budget)
-
-
-def _as_good(change: RingChange, kept: list[IntArray], best: LeastLoad) -> bool:
-    """Return whether the least violations and load need no other circle than the one in place."""
-    problem = change.problem
-    even = bool((problem.cpu[problem.member] == problem.cpu[problem.member[0]]).all())
-    fewest = min(crowded(problem.zone[order], change.walk)[0] for order in kept)
-    return even and not change.capped and fewest <= best.violations
 
 
 def _orders_in_place(
@@ -185,29 +124,6 @@ def _spread(stays: IntArray, joins: IntArray) -> IntArray:
     """Return the order where those that join stand evenly between those that stay."""
     at = (np.arange(len(joins)) * len(stays)) // max(len(joins), 1) + 1
     return np.insert(stays, np.minimum(at, len(stays)), joins)
-
-
-def _turned(change: RingChange, least: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
-    """Yield the order of least load with nodes of one zone and cpu changed so that they keep most of what they hold."""
-    problem = change.problem
-    classes = np.unique(
-        np.column_stack([problem.zone, problem.cpu, change.most]), axis=0, return_inverse=True
-    )[1].reshape(-1)  # fmt: skip
-    found = least_bytes(change, least, load, budget, enough=1e300)
-    if found.first is None:
-        return
-    n = len(least)
-    tried = list[tuple[float, int, IntArray]]()
-    for turn in sorted({k * n // MOST_TURNS for k in range(MOST_TURNS)}):
-        if budget.over():
-            return
-        order = relabelled(change, np.roll(least, turn), found.first, classes)
-        tried.append((change.bytes(ring_of(problem, order, found.first)), turn, order))
-    for _, _, order in sorted(tried, key=lambda one: one[:2])[:2]:
-        yield order
-        again = least_bytes(change, order, load * ORDER_LOADS[3], budget, effort=FEW_TRIES)
-        if again.first is not None:
-            yield relabelled(change, order, again.first, classes)
 
 
 def _neighbours(change: RingChange, order: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:

@@ -67,17 +67,10 @@ def least_bytes(
 ) -> OrderCuts:
     """Return the cuts of *order* for which the fewest bytes travel where no node owns more than *load* of its share.
 
-    Parameters
-    ----------
-    enough
-        No cuts can cost less, or less is of no use: the search ends there.
-    most
-        More is of no use: nothing is found, and the bound is at least so much, where all cuts cost more.
-    effort
-        Without *most* it goes on until some cuts are found.
+    *enough*: no cuts can cost less, or less is of no use: the search ends there. *most*: more is of no use: nothing is
+    found, and the bound is at least so much, where all cuts cost more. *effort*: without *most* it goes on until some
+    cuts are found.
 
-    Notes
-    -----
     Exact while budget and effort last; else the bound is below the cost. Cost O(n M log M) at worst.
     """
     order, turn = _turned(change, order)

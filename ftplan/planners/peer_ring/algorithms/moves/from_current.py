@@ -11,12 +11,11 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from ftplan.compiled import called_often, pays_to_compile
-from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.violation import over
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.peer_ring.algorithms.bounds import LeastLoad
-from ftplan.planners.peer_ring.algorithms.in_place import has_requested_last_copies
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
 from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import (
     candidate_orders,
@@ -25,11 +24,18 @@ from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import (
     members_in_place,
 )
 from ftplan.planners.peer_ring.algorithms.moves.cuts import CutEffort, least_bytes
-from ftplan.planners.peer_ring.algorithms.moves.infeasible import explain_infeasible, fewest_bytes
-from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, RatedOrder, RatedRing, best_of, orders_of
+from ftplan.planners.peer_ring.algorithms.moves.levels import (
+    LevelLimits,
+    RatedOrder,
+    RatedRing,
+    best_of,
+    explain_infeasible,
+    fewest_bytes,
+    orders_of,
+)
 from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
-from ftplan.planners.peer_ring.algorithms.outcome import too_many_bytes
+from ftplan.planners.peer_ring.algorithms.outcome import has_requested_last_copies, too_many_bytes
 from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.moves import held_at
@@ -86,10 +92,7 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
     those that keep the circle of the nodes that stay, those that join put where the fewest bytes travel, and the order
     of least load; the bound is then one of any order. With ``rebalance`` the order is given.
 
-    Parameters
-    ----------
-    best
-        What is best without a look at the ring in place.
+    *best*: what is best without a look at the ring in place.
     """
     change = RingChange(problem, capped=bool(problem.removed.any()))
     nodes, every = len(problem.member), 1 if problem.rebalance else count_orders(change)
@@ -188,11 +191,13 @@ def _answer(
     if complete:
         return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
     allowed = max(problem.largest_load(ring), wanted.target)
-    moved, least = change.bytes(ring), change.lacking + last
-    if moved > least:
+    log = Incumbents[Ring]("min", "bytes that travel")
+    log.prove(change.lacking + last, "copies beyond those held")
+    log.offer(ring, change.bytes(ring), "orders")
+    if log.value > log.bound:
         with _part(budget, BOUND_SHARE) as part:
-            least = max(least, arc_bound(change, allowed, part) + last)
-    return RingAnswer(steps, ring, best.violations_bound, sound_bound("min", moved, least)), best.bound
+            log.prove(arc_bound(change, allowed, part) + last, "arcs by themselves")
+    return RingAnswer(steps, ring, best.violations_bound, log.bound), best.bound
 
 
 def _event(problem: RingProblem) -> Event:

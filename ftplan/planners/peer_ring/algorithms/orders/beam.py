@@ -114,10 +114,7 @@ SMALLEST_STEP, FIRST_STEP = 1e-3, 0.01
 class Beam:
     """Orders that follow a sequence of zones, turned so that another zone comes first; which of its nodes is free.
 
-    Parameters
-    ----------
-    order
-        (n,) nodes by number, clockwise, whose zones are kept.
+    *order*: (n,) nodes by number, clockwise, whose zones are kept.
     """
 
     def __init__(self, problem: RingProblem, classes: NodeClasses, order: IntArray) -> None:

@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.peer_ring.algorithms.orders.beam import Beam
 from ftplan.planners.peer_ring.algorithms.orders.every_order import BoundedOrder, EveryOrder
 from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder, width_of
-from ftplan.planners.peer_ring.algorithms.partition import Cuts, partition, per_cpu, scattered
+from ftplan.planners.peer_ring.algorithms.partition import partition, scattered
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Arcs times starts up to which cuts of an order are looked for: as many starts as that makes.
@@ -25,64 +25,53 @@ BEAM_TIME_SHARE = 0.4
 
 
 class Arrangement(NamedTuple):
-    """Nodes in clockwise order (n,), first positions (n,), the largest load over fair share and its proven bound."""
+    """Nodes in clockwise order (n,), and the first position of each (n,)."""
 
     order: IntArray
     first: IntArray
-    largest: float
-    bound: float
 
 
-def best_arrangement(problem: RingProblem, zoned: ZoneOrder, bound: float, budget: Budget) -> Arrangement:
-    """Return the best order found with as few zone violations as *zoned* has, its cuts, and what no order is below.
+def try_orders(problem: RingProblem, zoned: ZoneOrder, log: Incumbents[Arrangement], budget: Budget) -> None:
+    """Find good orders with as few zone violations as *zoned* has, with their cuts, and what no order is below.
 
     First orders that follow the zones of *zoned*, built place by place with those that waste least kept. Where there
     are few enough choices of how many nodes of each zone and size come first, dynamic programming looks at every
     order; once more with every place that arcs can reach where positions are too heavy for small nodes. Else it does
     so without zones, for a bound.
 
-    Parameters
-    ----------
-    bound
-        Of the largest load over the fair share, of any order.
+    *log*: of the largest load over the fair share, with a bound of any order.
     """
-    search = _ArrangementSearch(problem, zoned, bound)
+    search = _ArrangementSearch(problem, zoned, log)
     search.try_order(zoned.order, budget)
     search.build(budget)
     if search.open and zoned.violations == zoned.bound:
         search.look_at_all(budget)
     if search.open:
         search.look_without_zones(budget)
-    bound = sound_bound("min", search.cuts.largest, search.bound)
-    return Arrangement(search.order, search.cuts.first, search.cuts.largest, bound)
 
 
 class _ArrangementSearch:
-    """The best order so far, and the best bound."""
-
-    def __init__(self, problem: RingProblem, zoned: ZoneOrder, bound: float) -> None:
-        self.problem, self.zoned, self.bound = problem, zoned, bound
-        self.unit = per_cpu(problem, problem.member)
+    def __init__(self, problem: RingProblem, zoned: ZoneOrder, log: Incumbents[Arrangement]) -> None:
+        self.problem, self.zoned, self.log = problem, zoned, log
+        self.unit = problem.per_cpu or 1.0
         self.classes, self.width = NodeClasses.of(problem), width_of(problem)
-        self.order = zoned.order
-        self.cuts = Cuts(np.empty(0, dtype=np.int64), float("inf"))
 
     @property
     def open(self) -> bool:
         """Whether something better may be there."""
-        return self.cuts.largest > self.bound * (1.0 + ROUNDING)
+        return self.log.value > self.log.bound * (1.0 + ROUNDING)
 
     @property
     def light(self) -> bool:
         """Whether each node can take any position within the bound, so that no arc is ever empty."""
         heaviest = float(self.problem.load.max())
-        return heaviest <= self.bound * self.unit * float(self.classes.cpu.min())
+        return heaviest <= self.log.bound * self.unit * float(self.classes.cpu.min())
 
     def try_order(self, order: IntArray, budget: Budget, start: int = -1, limit: float = float("inf")) -> None:
         """Cut an order, from one start, or some of them, where looking at all costs too much; within *limit* if so."""
         if not len(order):
             return
-        below = min(self.cuts.largest, limit * (1.0 + ROUNDING))
+        below = min(self.log.value, limit * (1.0 + ROUNDING))
         size, starts = len(self.problem.load), None
         if len(order) * size > MOST_ARC_STARTS:
             starts = (
@@ -90,9 +79,9 @@ class _ArrangementSearch:
                 if start >= 0
                 else scattered(size, 0, size)[: MOST_ARC_STARTS // len(order) + 1]
             )
-        cuts = partition(self.problem, order, self.bound, below, starts, budget)
+        cuts = partition(self.problem, order, self.log.bound, below, starts, budget)
         if len(cuts.first):
-            self.order, self.cuts = order, cuts
+            self.log.offer(Arrangement(order, cuts.first), cuts.largest, "orders")
 
     def build(self, budget: Budget) -> None:
         """Build orders place by place."""
@@ -121,10 +110,10 @@ class _ArrangementSearch:
         if budget.over() or not every.fits(high, budget):
             return None
         found = every.least(low, high, budget)
-        self.bound = max(self.bound, found.bound / self.unit)
+        self.log.prove(found.bound / self.unit, "every order")
         if use:
             self.try_order(found.order, budget, found.start)
         return found
 
     def _span(self) -> tuple[float, float]:
-        return self.bound * self.unit, self.cuts.largest * self.unit
+        return self.log.bound * self.unit, self.log.value * self.unit

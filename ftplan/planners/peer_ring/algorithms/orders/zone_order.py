@@ -11,8 +11,12 @@ import numpy as np
 
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.orders.least_crowded import improved_by_swaps, least_crowded
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, fewest_crowded
+from ftplan.planners.peer_ring.algorithms.orders.windows import (
+    crowded,
+    fewest_crowded,
+    improved_by_swaps,
+    least_crowded,
+)
 from ftplan.planners.peer_ring.problem import RingProblem
 
 
@@ -141,8 +145,8 @@ def zones_in_order(sizes: IntArray, width: int, seed: int, budget: Budget) -> tu
 
     A window is *width* neighbours on the circle. No window has a zone twice where that is possible, which is exactly
     where no zone has more than floor(n / width) nodes; for pairs there is a construction of the fewest too. Else the
-    excess is put together, swaps improve on it, and CP-SAT does where nothing is proven for up to MOST_SOLVED_NODES:
-    fewest such windows, then most zones in the worst of them.
+    excess is put together, swaps improve on it (fewest such windows, then most zones in the worst of them), and CP-SAT
+    on their number where nothing is proven for up to MOST_SOLVED_NODES.
 
     Guarantee: optimal where the bound is reached. Cost O(n + Z log Z), except in the last case.
     """

@@ -86,8 +86,7 @@ class NeighbourhoodSearch:
             assert before is not None
             if penalty and model.kept(before):
                 return model.moves(before)
-            whole = np.ones(len(model.choices), dtype=np.bool_)
-            after, _ = model.solved(whole, before, budget.part(PART), GAP, TREE_NODES)
+            after = model.improved(before, budget.part(PART), TREE_NODES)
             value = model.value(before)
             better = after is not None and model.value(after) < value - ROUNDING * max(abs(value), TINY)
             if better and after is not None and (penalty or model.kept(after)):

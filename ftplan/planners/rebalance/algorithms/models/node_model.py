@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.rebalance.algorithms.candidates import Candidates
 from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
 from ftplan.planners.rebalance.algorithms.models.program import Program
 from ftplan.planners.rebalance.algorithms.models.rows import program_of
-from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut
+from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut, in_integers, minimised
+from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.effects import places_after
-from ftplan.planners.rebalance.migration_costs import PROTOCOLS
-from ftplan.planners.rebalance.problem import Migration
+from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, PROTOCOLS
+from ftplan.planners.rebalance.problem import Migration, RebalanceProblem
 
-#: Largest cost over the largest that may still be part of anything better, above which a model is solved once more.
-SPREAD = 10.0
+#: Choices up to which a whole problem is put into one model.
+MAX_WHOLE_CHOICES = 20_000
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,22 @@ class NodeChoiceModel:
     With a *penalty* above 0 rows other than one choice a group may be broken, for so much each 1 of a scaled row.
     """
 
-    def __init__(self, table: ChoiceTable, choices: GroupChoices, goal: Goal, penalty: float = 0.0) -> None:
+    def __init__(
+        self,
+        table: ChoiceTable,
+        choices: GroupChoices,
+        goal: Goal,
+        penalty: float = 0.0,
+        first: BoolArray | None = None,
+    ) -> None:
         self.table, self.choices, self.goal = table, choices, goal
         self.groups = len(table.problem.home)
         program = program_of(table, choices)
         for cut in goal.cuts:
             agreeing = np.flatnonzero(self._agrees(cut))
             program = program.with_row(agreeing, 1.0, -np.inf, self.groups - 1.0)
+        if first is not None:
+            program = _in_one_phase(program, table.problem, choices, first)
         self.strict = goal.aimed(program, choices)
         self.program = self.strict.elastic(self.groups, penalty) if penalty > 0.0 else self.strict
 
@@ -99,51 +111,43 @@ class NodeChoiceModel:
         return bool((load <= candidates.most).all() and (load >= candidates.least).all())
 
     def best(
-        self, budget: Budget, start: Sequence[Migration] | None = None, gap: float = 0.0
+        self, budget: Budget, start: Sequence[Migration] | None = None, tree_nodes: int | None = None
     ) -> tuple[tuple[Migration, ...] | None, float]:
-        """Return the best moves, or None, and a bound for these choices alone: inf where there are no moves.
+        """Return the best moves, or None, and a bound for these choices alone: inf where there are no moves."""
+        known = None if start is None else self.values(start)
+        if known is not None and not self.kept(known):
+            known = None
+        group, seed = self.choices.group, self.goal.seed
+        x, bound = minimised(self.program, group, seed, budget, known, kept=self.kept, tree_nodes=tree_nodes)
+        return None if x is None else self.moves(x), bound
 
-        Solvers work within a tolerance of the largest cost. Where that is far above the value of what they found, what
-        costs too much to be part of anything better is left out, and the rest is solved once more.
+    def in_integers(
+        self, budget: Budget, work_s: float, start: Sequence[Migration] | None = None
+    ) -> tuple[tuple[Migration, ...] | None, float]:
+        """Return the best moves, the fewest of as good ones, or None, and a bound, by CP-SAT: exact to the last digits.
+
+        For few choices, or limits that leave hardly any way. Moves that cost more than all of *start* are left out.
         """
-        live = np.ones(len(self.choices), dtype=np.bool_)
-        best = None if start is None else self.values(start)
-        if best is not None and not self.kept(best):
-            best = None
-        while True:
-            x, bound = self.solved(live, best, budget, gap)
-            if x is None or not self.kept(x):
-                break
-            best = x if best is None or self.value(x) < self.value(best) else best
-            value, cost = self.value(best), self.program.cost[: len(live)]
-            kept = live & (self._excess() <= value + ROUNDING * abs(value))
-            if np.abs(cost[kept]).max(initial=0.0) * SPREAD >= np.abs(cost[live]).max(initial=0.0):
-                break
-            live = kept
-        return None if best is None else self.moves(best), bound
-
-    def solved(
-        self, live: BoolArray, start: FloatArray | None, budget: Budget, gap: float, tree_nodes: int | None = None
-    ) -> tuple[FloatArray | None, float]:
-        """Return the best values, (V,), or None, and a bound, for live choices, (J,).
-
-        Groups with a single live choice are no part of the search.
-        """
-        count = len(self.choices)
-        single = np.bincount(self.choices.group[live], minlength=self.groups) == 1
-        free = np.ones(len(self.program.cost), dtype=np.bool_)
-        free[:count] = live & ~single[self.choices.group]
-        fixed = np.zeros(len(free))
-        fixed[:count] = live & single[self.choices.group]
-        known = None if start is None or start[:count][~live].any() else start[free]
-        inner = self.program.restricted(free, fixed)
-        searched = branch_and_cut(inner, self.goal.seed, budget, known, gap, tree_nodes)
-        bound = searched.bound + self.value(fixed)
-        if searched.x is None:
+        known, program = None if start is None else self.values(start), self.program
+        if known is not None and self.kept(known) and (program.cost >= 0.0).all():
+            value = self.value(known)
+            live = program.cost <= value + ROUNDING * value
+            program, known = program.restricted(live, np.zeros(len(live))), known[live]
+        else:
+            live = np.ones(len(program.cost), dtype=np.bool_)
+        moving = (self.choices.row != STAY)[live].astype(np.float64)
+        found = in_integers(program, moving, self.goal.seed, budget, work_s, known)
+        bound = found.bound if live.all() or start is None else min(found.bound, value)
+        if found.x is None:
             return None, bound
-        x = fixed.copy()
-        x[free] = np.round(searched.x)
-        return self._completed(x[:count]), bound
+        x = np.zeros(len(live))
+        x[live] = found.x
+        return self.moves(x), bound
+
+    def improved(self, x: FloatArray, budget: Budget, tree_nodes: int) -> FloatArray | None:
+        """Return values, (V,), that are better or as good, what they pay for broken rows counted; None where late."""
+        found = branch_and_cut(self.program, self.goal.seed, budget, x, tree_nodes).x
+        return None if found is None else self._completed(np.round(found[: len(self.choices)]))
 
     def _completed(self, x: FloatArray) -> FloatArray:
         """Return values of the choices, (J,), with what they break, (V,)."""
@@ -152,12 +156,76 @@ class NodeChoiceModel:
         used, low, high = (side[self.groups :] for side in (self.strict.activity(x), self.strict.low, self.strict.high))
         return np.concatenate([x, np.maximum(low - used, 0.0), np.maximum(used - high, 0.0)])
 
-    def _excess(self) -> FloatArray:
-        """Return what moves with each choice cost at least, (J,)."""
-        cost = self.strict.cost
-        least = np.full(self.groups, np.inf)
-        np.minimum.at(least, self.choices.group, cost)
-        return np.asarray(cost - least[self.choices.group] + float(least[np.isfinite(least)].sum()))
+
+def _in_one_phase(program: Program, problem: RebalanceProblem, choices: GroupChoices, first: BoolArray) -> Program:
+    """Return the program in which nodes have room for some groups, (K,), before anything leaves them."""
+    lost = [PROTOCOLS.index(protocol) for protocol in AFTER_LOSS]
+    comes = first[choices.group] & (choices.row != STAY) & ~np.isin(choices.row, lost)
+    room = np.maximum(problem.transient - problem.start_load, 0.0)
+    for node in np.unique(choices.place[comes]).tolist():
+        arriving = np.flatnonzero(comes & (choices.place == node))
+        load = problem.load[choices.group[arriving]]
+        scale = max(float(problem.transient[node]), TINY)
+        if np.isfinite(scale):
+            program = program.with_row(arriving, load / scale, -np.inf, float(room[node]) / scale)
+    return program
+
+
+def choices(candidates: Candidates) -> int:
+    """Return about how many choices a whole problem has."""
+    return candidates.groups * int(candidates.problem.hosts.sum())
+
+
+class ChosenPlacement(NamedTuple):
+    """A placement, None where there is none or none was seen, and a bound of what moves cost: inf where there is none.
+
+    With groups that are not free it is a bound for the placements of the others as they are.
+    """
+
+    placement: WorkingPlacement | None
+    bound: float
+
+
+def chosen(
+    now: WorkingPlacement,
+    free: IntArray,
+    seed: int,
+    budget: Budget,
+    work_s: float,
+    targets: BoolArray | None = None,
+    feasible: bool = False,
+    first: BoolArray | None = None,
+) -> ChosenPlacement:
+    """Choose the best places and protocols of some groups, the others' as they are, by CP-SAT.
+
+    Parameters
+    ----------
+    free
+        Groups that are placed anew.
+    work_s
+        Deterministic seconds of the solver.
+    targets
+        Nodes that they may go to, (N,); where they are, and their homes, are among them anyway.
+    feasible
+        Any placement will do.
+    first
+        Groups, (K,), for all of which nodes have room before anything leaves these, unless they come after a loss:
+        their moves need but one phase.
+    """
+    if budget.over():
+        return ChosenPlacement(None, -np.inf)
+    table = ChoiceTable(now.problem)
+    fixed, every = fixed_choices(table, now.moves), table.to_nodes(free)
+    if targets is not None:
+        every = every.where(targets[every.place] | (every.row == STAY) | (every.place == now.place[every.group]))
+    columns = GroupChoices.joined([fixed.where(~np.isin(fixed.group, free)), every])
+    if len(np.unique(columns.group)) < len(now.place):  # a group that must leave, and can go nowhere
+        return ChosenPlacement(None, np.inf)
+    if feasible:
+        columns = replace(columns, cost=np.zeros(len(columns)))
+    model = NodeChoiceModel(table, columns, Goal(seed), first=first)
+    moves, bound = model.in_integers(budget, work_s, now.moves if now.feasible() and not feasible else None)
+    return ChosenPlacement(None if moves is None else WorkingPlacement.of(now.candidates, moves), bound)
 
 
 def fixed_choices(table: ChoiceTable, moves: Iterable[Migration]) -> GroupChoices:

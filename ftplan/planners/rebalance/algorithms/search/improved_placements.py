@@ -13,7 +13,8 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.models.choice_model import chosen
+from ftplan.planners.local_search import NeighbourhoodSizes, large_neighbourhood_search
+from ftplan.planners.rebalance.algorithms.models.node_model import chosen
 from ftplan.planners.rebalance.algorithms.search.local_search import improved
 from ftplan.planners.rebalance.algorithms.search.repair import MODELS, repaired
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
@@ -32,23 +33,27 @@ def placed_anew(now: WorkingPlacement, bound: float, seed: int, budget: Budget) 
     """Return a placement that costs no more, from one that keeps all limits.
 
     Destroy: the groups of a node from which or to which moves are dear, drawn by what these cost, and of nodes that
-    these moves, or the checkpoints of its groups, lead to. Repair: CP-SAT. Ends with the gap, or when nothing was
-    gained for a while.
+    these moves, or the checkpoints of its groups, lead to. Repair: :func:`chosen`. Ends with the gap, or when nothing
+    was gained for a while.
     """
-    rng, stalled, value = np.random.default_rng(seed), 0, own_value(now)
-    for _ in range(budget.passes(ROUNDS)):
-        if budget.over() or stalled >= PATIENCE or value - bound <= CLOSE * abs(value):
-            break
-        nodes = _nodes(now, rng)
+    rng = np.random.default_rng(seed)
+
+    def anew(now: WorkingPlacement, _: int) -> WorkingPlacement | None:
         targets = np.zeros(now.candidates.nodes, dtype=np.bool_)
-        targets[nodes] = True
+        targets[_nodes(now, rng)] = True
         free = np.flatnonzero(targets[now.place] | targets[now.problem.home])
-        answer = chosen(now, free, budget, WORK_S, targets)
-        after = answer.placement
-        stalled += 1
-        if after is not None and after.feasible() and own_value(after) < value - ROUNDING * abs(value):
-            now, value, stalled = after, own_value(after), 0
-    return now
+        after = chosen(now, free, seed, budget, WORK_S, targets).placement
+        return after if after is not None and after.feasible() else None
+
+    return large_neighbourhood_search(
+        now,
+        own_value,
+        [anew],
+        sizes=NeighbourhoodSizes(1, 1, 1, lambda _: PATIENCE),
+        rounds=ROUNDS,
+        budget=budget,
+        enough=lambda value: value - bound <= CLOSE * abs(value),
+    )
 
 
 def _nodes(now: WorkingPlacement, rng: np.random.Generator) -> IntArray:

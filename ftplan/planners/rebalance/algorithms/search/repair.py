@@ -9,7 +9,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.rebalance.algorithms.models.choice_model import MAX_WHOLE_CHOICES, chosen
+from ftplan.planners.rebalance.algorithms.models.node_model import MAX_WHOLE_CHOICES, chosen
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 
 #: Steps of the descent, nodes that each looks at, and pairs of groups that it may exchange.
@@ -30,7 +30,7 @@ def repaired(now: WorkingPlacement, seed: int, budget: Budget, models: int = MOD
     for _ in range(budget.passes(models)):
         if not now.over().any() or budget.over():
             break
-        now = _placed_anew(now, rng, size, budget)
+        now = _placed_anew(now, rng, size, seed, budget)
         size = min(2 * size, MAX_WHOLE_CHOICES)
     return now
 
@@ -122,7 +122,9 @@ def _largest(gain: FloatArray) -> IntArray:
     return np.argsort(-gain, kind="stable")[:8]
 
 
-def _placed_anew(now: WorkingPlacement, rng: np.random.Generator, size: int, budget: Budget) -> WorkingPlacement:
+def _placed_anew(
+    now: WorkingPlacement, rng: np.random.Generator, size: int, seed: int, budget: Budget
+) -> WorkingPlacement:
     """Return a placement of the groups of some nodes that keeps all limits, if there is one, else the one given."""
     outside = np.flatnonzero(now.over())
     able = np.flatnonzero(now.problem.hosts)
@@ -138,5 +140,4 @@ def _placed_anew(now: WorkingPlacement, rng: np.random.Generator, size: int, bud
     free = np.flatnonzero(targets[now.place])
     if len(free) * len(picked) > 4 * MAX_WHOLE_CHOICES:
         return now
-    answer = chosen(now, free, budget, WORK_S, targets, feasible=True)
-    return answer.placement or now
+    return chosen(now, free, seed, budget, WORK_S, targets, feasible=True).placement or now

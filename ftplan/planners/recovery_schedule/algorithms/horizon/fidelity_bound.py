@@ -11,14 +11,20 @@ from ftplan.model.measures.fidelity import FidelityModel
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import solve_linear
+from ftplan.planners.solver import linear_solver, solve_linear
 
 #: Entries of the linear program up to which it is solved.
 MOST_ENTRIES = 150_000
 
 
 def fidelity_bounds(
-    model: FidelityModel, down: BoolArray, wanted: BoolArray, cost: FloatArray, capacity: FloatArray, budget: Budget
+    model: FidelityModel,
+    down: BoolArray,
+    wanted: BoolArray,
+    cost: FloatArray,
+    capacity: FloatArray,
+    budget: Budget,
+    seed: int = 0,
 ) -> FloatArray:
     """Return an upper bound on the output fidelity for each capacity, shape (capacities,).
 
@@ -40,7 +46,7 @@ def fidelity_bounds(
     program = _program(model, down, wanted, cost)
     if len(program.value) > MOST_ENTRIES:
         return most
-    return np.minimum(most, _solved(program, capacity, budget))
+    return np.minimum(most, _solved(program, capacity, budget, seed))
 
 
 def _outputs_alone(
@@ -118,12 +124,10 @@ def _joined(parts: Iterable[_Entries]) -> _Entries:
     return row[kept], column[kept], value[kept]
 
 
-def _solved(program: _FidelityRelaxation, capacity: FloatArray, budget: Budget) -> FloatArray:
+def _solved(program: _FidelityRelaxation, capacity: FloatArray, budget: Budget, seed: int) -> FloatArray:
     """Return the best of the lines that the solved capacities give, at each capacity, shape (capacities,)."""
-    from ortools.linear_solver import pywraplp
-
     most = np.full(len(capacity), program.constant + float(program.gain.sum()))
-    solver = pywraplp.Solver.CreateSolver("GLOP")
+    solver = linear_solver("GLOP", seed)
     x = [solver.NumVar(0.0, 1.0, "") for _ in program.gain]
     rows = [solver.Constraint(-solver.infinity(), limit) for limit in program.limit.tolist()]
     for row, column, value in zip(program.row.tolist(), program.column.tolist(), program.value.tolist(), strict=True):
@@ -138,11 +142,10 @@ def _solved(program: _FidelityRelaxation, capacity: FloatArray, budget: Budget) 
         if budget.over():
             break
         cores.SetUb(float(capacity[at]))
-        status = solve_linear(solver, budget.left_s)
-        if status is None:  # it runs on: neither it nor its prices can be asked any more
-            budget.cut = True
+        ended = solve_linear(solver, budget)
+        if ended is None:  # neither it nor its prices can be asked any more
             break
-        if status != pywraplp.Solver.OPTIMAL:
+        if ended != "optimal":
             continue
         price = np.maximum([row.dual_value() for row in rows], 0.0)
         most = np.minimum(most, _line(program, price, max(0.0, cores.dual_value()), capacity))

@@ -16,10 +16,8 @@ from ftplan.model.rates import rates
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import plan_horizon
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, time_indexed
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState, tasks_in_order
+from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
 
 #: Passes in which everything is removed: each takes away this share of the cost, or one task.
 PASSES = 400
@@ -92,8 +90,8 @@ def _along(
     return np.asarray(after * intact + before, dtype=np.float64)
 
 
-#: Shares of the time left: each reverse greedy order, the two orders by whole queries.
-ORDER, WHOLE = 0.2, 0.5
+#: Share of the time left for each order.
+ORDER = 0.4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,14 +103,11 @@ class FidelityPlan:
     heuristic: str
 
 
-def plan_order(
-    state: StepState, model: FidelityModel, solver: StepSolver, budget: Budget, seed: int = 0, *, parallel: bool = False
-) -> FidelityPlan:
-    """Return the best of several orders of recovery, judged by fidelity over time.
+def plan_order(state: StepState, model: FidelityModel, budget: Budget, *, parallel: bool = False) -> FidelityPlan:
+    """Return the better of two orders of recovery, judged by fidelity over time.
 
-    The orders: :func:`reverse_greedy` with and without the cost of a task's path; and whole queries as
-    :func:`plan_horizon` takes them, with the output's weight and with the priority for a query's. Cores are counted
-    for all nodes together.
+    The orders: :func:`reverse_greedy` with and without the cost of a task's path. Cores are counted for all nodes
+    together.
     """
     problem, _ = time_indexed(state, parallel=parallel)
     wanted = np.zeros(state.problem.graph.tasks, dtype=np.bool_)
@@ -124,32 +119,9 @@ def plan_order(
         part = budget.part(ORDER)
         orders[name] = reverse_greedy(model, state.down, wanted, state.cost, rank, part, paths=paths)
         budget.cut |= part.cut
-    by_output = replace(problem, knapsack=replace(problem.knapsack, priority=_output_weights(state, model)))
-    for name, weighted in (("output weights", by_output), ("priorities", problem)):
-        if weighted is problem and budget.over():
-            break
-        part = budget.part(WHOLE / 2)
-        step = plan_horizon(weighted, solver, part, seed).step
-        budget.cut |= part.cut
-        order = _by_step(state, step, weighted.knapsack.density)
-        orders[name] = order[wanted[order]]
     values = {name: _integrated(state, model, problem, order) for name, order in orders.items()}
     best = max(values, key=lambda name: values[name])
     return FidelityPlan(orders[best], values[best], best)
-
-
-def _output_weights(state: StepState, model: FidelityModel) -> FloatArray:
-    """Return the weight of each query's output, shape (Q,); next to nothing for those of none."""
-    weight = np.zeros(state.problem.graph.tasks)
-    weight[model.outputs] = model.weight
-    return np.maximum(weight[state.queries.query], 1e-9 / max(1, len(model.outputs)))
-
-
-def _by_step(state: StepState, step: IntArray, density: FloatArray) -> IntArray:
-    """Return tasks by the step of the first query that needs them, densest first, then those of no step."""
-    share = density / (1.0 + float(density[np.isfinite(density)].max(initial=0.0)))
-    urgency = np.asarray(np.where(np.isfinite(share), share, 1.0) - step, dtype=np.float64)
-    return tasks_in_order(state.queries, np.ones(len(step), dtype=np.bool_), urgency)
 
 
 def _integrated(state: StepState, model: FidelityModel, problem: TimeIndexedKnapsack, order: IntArray) -> float:
@@ -171,8 +143,8 @@ class AggregatedTaskPolicy:
     It orders at step 0 and whenever tasks fail anew.
     """
 
-    def __init__(self, solver: StepSolver, parallel: bool = False) -> None:
-        self._solver, self._parallel = solver, parallel
+    def __init__(self, parallel: bool = False) -> None:
+        self._parallel = parallel
         self._model: FidelityModel | None = None
         self._order: IntArray = np.zeros(0, dtype=np.int64)
         self._down: BoolArray | None = None
@@ -184,7 +156,7 @@ class AggregatedTaskPolicy:
             self._model = fidelity_model(state.problem.graph, rates(state.problem.graph))
             self._down = None
         if self._down is None or bool((state.down & ~self._down).any()):
-            plan = plan_order(state, self._model, self._solver, budget, seed, parallel=self._parallel)
+            plan = plan_order(state, self._model, budget, parallel=self._parallel)
             self._order = plan.order
         self._down = state.down
         order = self._order[state.down[self._order]]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ftplan.model.plan import sound_bound
-from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import (
     TimeIndexedKnapsack,
@@ -23,8 +21,6 @@ from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model imp
 )
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState, tasks_in_order
-
-_log = logging.getLogger(__name__)
 
 #: Shares of the time left: for the step-by-step plan, the bounds, the search, the bounds of single steps.
 STEP_BY_STEP, BOUNDS, SEARCH, ALONE = 0.3, 0.3, 0.5, 0.6
@@ -55,44 +51,40 @@ def plan_horizon(problem: TimeIndexedKnapsack, solver: StepSolver, budget: Budge
     step-by-step plan, in cores summed over the nodes. The bound is the sum over the steps of the best bound on the
     priority whole by then; it holds for any placement and any restore times, which can only delay.
     """
+    log: Incumbents[IntArray] = Incumbents("max", "priority-time, cores summed")
+
+    def offer(step: IntArray, by: str) -> None:
+        log.offer(step, problem.gained(step), by)
+
     part = budget.part(STEP_BY_STEP)
     myopic, first_bound = step_by_step(problem, solver, part, seed)
     budget.cut |= part.cut
     most = step_bounds(problem, problem.capacity, budget.part(BOUNDS))
-    by_cuts = float(most @ problem.span)
     if first_bound is not None:
         most[0] = min(most[0], first_bound)
-    upper = float(most @ problem.span)
+    log.prove(float(most @ problem.span), "minimum cuts")
     by_density = np.lexsort((np.arange(problem.knapsack.queries), -problem.knapsack.density))
-    incumbent = max((myopic, insert_in_order(problem, by_density)), key=problem.gained)
+    offer(myopic, "step by step")
+    offer(insert_in_order(problem, by_density), "density")
+    assert log.answer is not None
     # fewer entries are proved in less time than a search takes to compile
     many = problem.entries * problem.steps > FEW_ENTRIES
-    if many and not _closed(problem.gained(incumbent), upper):
+    if many and not log.closed:
         part = budget.part(SEARCH)
-        incumbent = problem.completed(ruin_and_recreate(problem, incumbent, part, seed))
+        offer(problem.completed(ruin_and_recreate(problem, log.answer, part, seed)), "ruin and recreate")
         budget.cut |= part.cut
-    if many and not _closed(problem.gained(incumbent), upper):
+    if many and not log.closed:
         part = budget.part(ALONE)
-        most = single_step_bounds(problem, incumbent, most, part, seed)
+        most = single_step_bounds(problem, log.answer, most, part, seed)
         budget.cut |= part.cut
-        upper = float(most @ problem.span)
-    optimal = _closed(problem.gained(incumbent), upper)
-    if not optimal:
-        incumbent, proven, optimal = solve_time_indexed(problem, incumbent, budget, seed, most)
-        incumbent = problem.completed(incumbent)
-        upper = upper if proven is None else min(upper, proven)
-    gained = problem.gained(incumbent)
-    if gained > upper + 1e-6 * max(1.0, upper):
-        _log.error("a solver's bound %r is below what the plan gains, %r: not used", upper, gained)
-        upper, optimal = by_cuts, False
-    value = problem.downtime(gained)
-    bound = sound_bound("min", value, problem.downtime(upper), problem.downtime(0.0))
-    return HorizonPlan(incumbent, value, bound, float(most[0]), optimal, problem.downtime(problem.gained(myopic)))
-
-
-def _closed(gained: float, upper: float) -> bool:
-    """Return whether nothing can gain more, up to rounding."""
-    return gained >= upper * (1.0 - ROUNDING)
+        log.prove(float(most @ problem.span), "CP-SAT, each step alone")
+    if not log.closed:
+        found, proven, _ = solve_time_indexed(problem, log.answer, budget, seed, most)
+        offer(problem.completed(found), "CP-SAT")
+        if proven is not None:
+            log.prove(proven, "CP-SAT")
+    value, bound = problem.downtime(log.value), problem.downtime(log.bound)
+    return HorizonPlan(log.answer, value, bound, float(most[0]), log.closed, problem.downtime(problem.gained(myopic)))
 
 
 def step_by_step(

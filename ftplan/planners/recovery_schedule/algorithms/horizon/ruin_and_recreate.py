@@ -9,9 +9,11 @@ import numpy as np
 from ftplan.compiled import pays_within
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
+from ftplan.planners.local_search import temperature
 from ftplan.planners.recovery_schedule.algorithms.horizon import ruin_and_recreate_moves as moves
 from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate_moves import Instance, Solution
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack
+from ftplan.planners.recovery_schedule.algorithms.random_draws import random_stream
 
 #: Rounds in all for each query; rounds between looks at the clock.
 ROUNDS_PER_QUERY = 400
@@ -43,19 +45,19 @@ def ruin_and_recreate(problem: TimeIndexedKnapsack, step: IntArray, budget: Budg
     """
     if problem.knapsack.queries < 2 or problem.gain[0] <= 0.0:
         return step
-    instance, solution = _instance(problem), _empty(problem)
+    instance, solution = _instance(problem), _empty(problem, seed)
     _load(problem, instance, solution, step)
     rounds = min(MOST_ROUNDS, problem.knapsack.queries * budget.passes(ROUNDS_PER_QUERY))
     if not pays_within(moves.anneal, inf, budget.left_s) and budget.iterations is None:
         budget.cut = True  # compiling alone would take longer than there is time
         return step
-    _anneal(problem, instance, solution, 0, seed, 0.0, 0.0)  # compiles: not search time
+    _anneal(problem, instance, solution, 0, 0.0, 0.0)  # compiles: not search time
     each = MOVED * (problem.entries / problem.knapsack.queries + 2 * problem.steps)
     chunk = max(20, min(CHUNK, int(CHUNK_WORK / each)))
     began, left_s, done = now(), budget.left_s, 0
     while done < rounds and not budget.over():
         many = min(chunk, rounds - done)
-        _anneal(problem, instance, solution, many, seed + done, done / rounds, (done + many) / rounds)
+        _anneal(problem, instance, solution, many, done / rounds, (done + many) / rounds)
         done += many
         possible = int(done * left_s / max(now() - began, 1e-9))
         if possible < rounds:  # cool down in the time that there is; a second run may then differ
@@ -74,7 +76,7 @@ def _instance(problem: TimeIndexedKnapsack) -> Instance:
     )  # fmt: skip
 
 
-def _empty(problem: TimeIndexedKnapsack) -> Solution:
+def _empty(problem: TimeIndexedKnapsack, seed: int = 0) -> Solution:
     elements, steps = problem.knapsack.elements, problem.steps
     never = np.full(problem.knapsack.queries, steps, dtype=np.int64)
     return Solution(
@@ -84,6 +86,7 @@ def _empty(problem: TimeIndexedKnapsack) -> Solution:
         slack=np.zeros(steps),
         incumbent=never.copy(),
         value=np.zeros(2),
+        random=random_stream(seed),
     )
 
 
@@ -101,12 +104,11 @@ def _anneal(
     instance: Instance,
     solution: Solution,
     rounds: int,
-    seed: int,
     begin: float,
     end: float,
 ) -> None:
     """Make rounds between two shares of the way; sums are made anew before them, against drift."""
     _load(problem, instance, solution, solution.step.copy())
     unit = float(problem.knapsack.priority.mean() * problem.gain[0])
-    hot, cold = (unit * HOT * (COLD / HOT) ** share for share in (begin, end))
-    moves.anneal(instance, solution, rounds, seed % 2**32, hot, cold)
+    hot, cold = (temperature(unit * HOT, unit * COLD, share) for share in (begin, end))
+    moves.anneal(instance, solution, rounds, hot, cold)

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from ftplan.compiled import compiled
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.local_search import accepted_kernel, temperature_kernel
+from ftplan.planners.recovery_schedule.algorithms.random_draws import below, draw
 
 #: Queries that a round moves at most: this many are taken out, others near them are looked at, all in one buffer.
 MOST_REMOVED, NEIGHBOURS, BUFFER = 12, 24, 64
@@ -43,6 +45,7 @@ class Solution(NamedTuple):
     slack: FloatArray  # (K,) residual capacity of each step
     incumbent: IntArray  # (Q,) the best steps so far
     value: FloatArray  # (2,) gained by the steps, and by the incumbent
+    random: IntArray  # (1,) the state of the random numbers
 
 
 class MovedQueries(NamedTuple):
@@ -146,9 +149,9 @@ def note(moved: MovedQueries, solution: Solution, q: int, number: int, many: int
 
 
 @compiled
-def near(instance: Instance, q: int, distance: int) -> int:
+def near(instance: Instance, solution: Solution, q: int, distance: int) -> int:
     """Draw a query whose rank in the order of density is within a distance of that of query q."""
-    rank = instance.rank[q] + np.random.randint(-distance, distance + 1)
+    rank = instance.rank[q] + below(solution.random, 2 * distance + 1) - distance
     other: int = instance.by_density[min(len(instance.priority) - 1, max(0, rank))]
     return other
 
@@ -161,19 +164,19 @@ def neighbourhood(instance: Instance, solution: Solution, moved: MovedQueries, n
     of nearly its density that may come earlier than they do.
     """
     start, member = instance.start, instance.member
-    centre = np.random.randint(len(instance.priority))
+    centre = below(solution.random, len(instance.priority))
     many = note(moved, solution, centre, number, 0)
-    for _ in range(1 + np.random.randint(MOST_REMOVED)):
-        if np.random.random() < 0.5 and start[centre + 1] > start[centre]:
-            b = member[start[centre] + np.random.randint(start[centre + 1] - start[centre])]
+    for _ in range(1 + below(solution.random, MOST_REMOVED)):
+        if draw(solution.random) < 0.5 and start[centre + 1] > start[centre]:
+            b = member[start[centre] + below(solution.random, start[centre + 1] - start[centre])]
             sharing = instance.by_start[b + 1] - instance.by_start[b]
-            q = instance.by_query[instance.by_start[b] + np.random.randint(sharing)]
+            q = instance.by_query[instance.by_start[b] + below(solution.random, sharing)]
         else:
-            q = near(instance, centre, NEAR)
+            q = near(instance, solution, centre, NEAR)
         many = note(moved, solution, q, number, many)
     removed = many
     for _ in range(NEIGHBOURS):
-        q = near(instance, centre, AROUND)
+        q = near(instance, solution, centre, AROUND)
         if solution.step[q] > instance.release[q]:
             many = note(moved, solution, q, number, many)
     return removed, many
@@ -194,25 +197,24 @@ def marginal_cost(instance: Instance, solution: Solution, q: int) -> float:
 
 
 @compiled
-def anneal(instance: Instance, solution: Solution, rounds: int, seed: int, hot: float, cold: float) -> None:
+def anneal(instance: Instance, solution: Solution, rounds: int, hot: float, cold: float) -> None:
     """Make rounds of ruin and recreate under a temperature that falls from *hot* to *cold*, in units of gain.
 
     A round takes the queries of a :func:`neighbourhood` out and inserts them by noisy density at that moment, each as
     early as it fits. A worse solution is kept with probability exp(-loss / temperature).
     """
-    np.random.seed(seed)
     queries, steps, step, gain = len(instance.priority), len(solution.slack), solution.step, instance.gain
     extra, key = np.zeros(steps + 1), np.zeros(BUFFER)
     moved = MovedQueries(np.zeros(BUFFER, np.int64), np.zeros(BUFFER, np.int64), np.zeros(queries, np.int64))
     for number in range(1, rounds + 1):
-        temperature = hot * (cold / hot) ** (number / rounds)
+        degrees = temperature_kernel(hot, cold, number / rounds)
         removed, many = neighbourhood(instance, solution, moved, number)
         for i in range(removed):
             remove(instance, solution, moved.query[i])
-        greed = np.random.random() * NOISE
+        greed = draw(solution.random) * NOISE
         for i in range(many):
             density = instance.priority[moved.query[i]] / (marginal_cost(instance, solution, moved.query[i]) + 1e-9)
-            key[i] = -np.log(density) - greed * np.random.random()
+            key[i] = -np.log(density) - greed * draw(solution.random)
         for i in np.argsort(key[:many]):
             q = moved.query[i]
             if step[q] < steps:
@@ -221,7 +223,7 @@ def anneal(instance: Instance, solution: Solution, rounds: int, seed: int, hot: 
         value = solution.value[0]
         for i in range(many):
             value += instance.priority[moved.query[i]] * (gain[step[moved.query[i]]] - gain[moved.step[i]])
-        if value >= solution.value[0] or np.random.random() < np.exp((value - solution.value[0]) / temperature):
+        if accepted_kernel(solution.value[0] - value, degrees, draw(solution.random)):
             solution.value[0] = value
             if value > solution.value[1] + 1e-9 * abs(solution.value[1]):
                 solution.value[1] = value

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack
+from ftplan.planners.solver import solve_sat
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -38,25 +38,13 @@ def solve_time_indexed(
     """
     if problem.entries * problem.steps > MOST_ENTRIES or problem.knapsack.queries == 0:
         return incumbent, None, False
-    from ortools.sat.python import cp_model
-
     model, whole, units = _model(problem, incumbent, most)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed % 2**31
-    if budget.iterations is not None:
-        solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-    status = solve_sat(model, solver, budget.left_s)
-    if status != cp_model.OPTIMAL:
-        budget.unfinished()
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return incumbent, None, False  # the bound is 0 where the solver was stopped before it had one
-    bound = solver.best_objective_bound / units
-    step = np.array([problem.steps - sum(map(solver.value, row)) for row in whole], dtype=np.int64)
-    if not problem.fits(step):
-        return incumbent, bound, False
-    best = step if problem.gained(step) > problem.gained(incumbent) else incumbent
-    return best, bound, status == cp_model.OPTIMAL
+    answer = solve_sat(model, budget, seed)
+    if not answer.found or answer.bound is None:
+        return incumbent, None, False
+    step = np.array([problem.steps - sum(map(answer.value, row)) for row in whole], dtype=np.int64)
+    better = problem.fits(step) and problem.gained(step) > problem.gained(incumbent)
+    return step if better else incumbent, answer.bound / units, answer.proven and problem.fits(step)
 
 
 def _model(

@@ -1,7 +1,8 @@
-"""Branch and bound on shared elements, compiled: what :mod:`branching` does, a hundred times a second and more.
+"""Branch and bound on shared elements, compiled: each node is paid or barred elements, bounded by prices on capacity.
 
-For knapsacks that a few nodes do not close: where many queries hang together a little, the linear relaxation is some
-mixture of nearly nothing and nearly everything, and only many decisions lower it ([Land1960], [Geoffrion1974]).
+The linear relaxation of a set-union knapsack is weak where a few elements are shared by many queries: a query pays for
+a part of each. Where many queries hang together a little it is some mixture of nearly nothing and nearly everything,
+and only many decisions lower it ([Land1960], with the Lagrangian bound of [Geoffrion1974]).
 """
 
 from __future__ import annotations
@@ -71,9 +72,14 @@ class DeepTree:
     @property
     def bound(self) -> float:
         """Upper bound on every choice; infinite before the first node."""
+        return max(self.value, self.most_open)
+
+    @property
+    def most_open(self) -> float:
+        """Upper bound on the choices that are better than the incumbent."""
         if not self.made:
             return np.inf
-        return max(self.value, self.nodes[0].bound if self.nodes else -np.inf)
+        return self.nodes[0].bound if self.nodes else -np.inf
 
     @property
     def target(self) -> float:

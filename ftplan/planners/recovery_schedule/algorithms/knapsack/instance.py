@@ -143,6 +143,19 @@ def group_starts(group: IntArray, groups: int) -> IntArray:
     return np.concatenate(([0], np.cumsum(np.bincount(group, minlength=groups)))).astype(np.int64)
 
 
+def common_unit(numbers: FloatArray, largest: float = 2.0**40) -> float:
+    """Return a unit of which all numbers are multiples: some 1, 1/2, 1/4, 1/10, ... 1/1000; 0 if there is none.
+
+    A number of more than *largest* such fractions has none.
+    """
+    for factor in (1.0, 2.0, 4.0, 10.0, 20.0, 100.0, 1000.0):
+        whole: IntArray = np.round(numbers * factor)
+        rounding = ROUNDING * np.minimum(whole, 1.0)  # next to nothing is not nothing
+        if len(whole) and bool((np.abs(numbers * factor - whole) <= rounding).all()) and whole.max() <= largest:
+            return float(np.gcd.reduce(whole.astype(np.int64))) / factor
+    return 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class StepChoice:
     """What a one-step solver chose: queries that fit together, and what it proved.

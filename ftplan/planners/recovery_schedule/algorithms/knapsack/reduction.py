@@ -8,24 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, group_starts, residual
-
-
-@dataclass(frozen=True, eq=False)
-class Fixed:
-    """What is known of every choice that is looked for: queries inside and outside, elements paid and barred."""
-
-    inside: BoolArray  # (Q,)
-    outside: BoolArray  # (Q,)
-    paid: BoolArray  # (B,)
-    barred: BoolArray  # (B,)
-
-    @staticmethod
-    def nothing(knapsack: SetUnionKnapsack) -> Fixed:
-        """Return that nothing is known."""
-        queries, elements = np.zeros(knapsack.queries, np.bool_), np.zeros(knapsack.elements, np.bool_)
-        return Fixed(queries, queries, elements, elements)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,54 +34,24 @@ class Reduction:
         groups[self.group[(self.group >= 0) & ~queries]] = False
         return groups
 
-    def then(self, further: Reduction) -> Reduction:
-        """Return this reduction and a further one of its groups as one."""
-        group = self.group.copy()
-        group[group >= 0] = further.group[group[group >= 0]]
-        return Reduction(further.knapsack, group, self.back(further.taken), self.base + further.base)
 
+def reduce(knapsack: SetUnionKnapsack) -> Reduction | None:
+    """Return what is left to decide, None where nothing fits.
 
-@dataclass(frozen=True, eq=False)
-class Propagated:
-    """What follows from what is fixed: what is fixed by now, what elements still cost, and the residual capacity."""
-
-    fixed: Fixed
-    weight: FloatArray  # (B,)
-    capacity: float
-    open: BoolArray  # (Q,) queries still to decide
-
-
-def propagate(knapsack: SetUnionKnapsack, fixed: Fixed) -> Propagated | None:
-    """Take what is free and leave out what does not fit any more; None where nothing that fits agrees with *fixed*."""
-    inside, outside = fixed.inside.copy(), fixed.outside.copy()
-    outside[knapsack.row[fixed.barred[knapsack.member]]] = True
-    paid = fixed.paid | knapsack.covered(inside)
-    capacity = knapsack.limit - float(knapsack.weight[paid].sum())
-    if capacity < 0 or bool((inside & outside).any()):
-        return None
-    weight = np.where(paid, 0.0, knapsack.weight)
-    lacks = np.bincount(knapsack.row, weight[knapsack.member], knapsack.queries)
-    inside |= (lacks == 0.0) & ~outside
-    outside |= lacks > capacity * (1 + ROUNDING) + ROUNDING
-    return Propagated(Fixed(inside, outside, paid, fixed.barred), weight, capacity, ~inside & ~outside)
-
-
-def reduce(knapsack: SetUnionKnapsack, fixed: Fixed) -> Reduction | None:
-    """Return what is left to decide, None where nothing that fits agrees with *fixed*.
-
-    Queries that cost nothing more are taken, those that alone cost more than is left are out; elements with equal
-    queries are one element, and queries with equal elements one query. The capacity that is left is rounded up by
-    less than twice ``ROUNDING``: a bound for the reduced knapsack bounds the given one. Cost O(size of the matrix).
+    Queries that cost nothing are taken, those that alone cost more than the capacity are out; elements with equal
+    queries are one element, and queries with equal elements one query. The capacity is rounded up by less than twice
+    ``ROUNDING``: a bound for the reduced knapsack bounds the given one. Cost O(size of the matrix).
     """
-    known = propagate(knapsack, fixed)
-    if known is None:
+    if knapsack.limit < 0.0:
         return None
-    rest, _ = residual(knapsack, known.open, known.weight, known.capacity)
+    cost = np.bincount(knapsack.row, knapsack.weight[knapsack.member], knapsack.queries)
+    free = cost == 0.0
+    open_ = ~free & (cost <= knapsack.limit * (1 + ROUNDING) + ROUNDING)
+    rest, _ = residual(knapsack, open_, knapsack.weight, knapsack.limit)
     of_rest, small = _join_queries(rest)
     group = np.full(knapsack.queries, -1, dtype=np.int64)
-    group[known.open] = of_rest
-    inside = known.fixed.inside
-    return Reduction(join_elements(small), group, inside, knapsack.value(inside))
+    group[open_] = of_rest
+    return Reduction(join_elements(small), group, free, knapsack.value(free))
 
 
 def _join_queries(knapsack: SetUnionKnapsack) -> tuple[IntArray, SetUnionKnapsack]:

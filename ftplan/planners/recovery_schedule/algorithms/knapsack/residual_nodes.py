@@ -108,7 +108,7 @@ def fix(instance: ResidualFlowInstance, state: ResidualFlow, bound: float, targe
 def settle(instance: ResidualFlowInstance, state: ResidualFlow, target: float, rounds: int) -> float:
     """Look for the best price of a node and fix what follows; return its least bound, NOTHING_FITS for nothing.
 
-    The next price is that at which the closures on both sides of the room are worth the same, as in ``best_price``.
+    The next price is that at which the closures on both sides of the room are worth the same.
     """
     least, best_price = np.inf, state.sums[PRICE]
     low_value, low_cost, high_value, high_cost = 0.0, 0.0, 0.0, 0.0

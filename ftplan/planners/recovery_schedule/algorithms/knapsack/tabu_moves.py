@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ftplan.compiled import in_place, inlined_in_place
+from ftplan.compiled import in_place
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.recovery_schedule.algorithms.random_draws import draw
 
 Index = npt.NDArray[np.uint32]
 Whole = npt.NDArray[np.int32]
@@ -59,7 +60,7 @@ class TabuState(NamedTuple):
     dense_bits: Whole  # (Q,) the same memory: positive numbers stand in the order of their bits
     sums: FloatArray  # (4,) see VALUE ... PRICE
     counts: IntArray  # (9,) see COST ... SIZE
-    random: npt.NDArray[np.uint64]  # (1,) xorshift
+    random: IntArray  # (1,) the state of the random numbers
 
 
 VALUE, BEST, ROUND_BEST, PRICE = 0, 1, 2, 3
@@ -71,17 +72,6 @@ WORST = np.float32(-(2.0**28))
 FITS, NEVER, NONE = np.int32(2**30), np.int32(-(2**30)), np.int32(2**31 - 1)
 #: Weight that a query of none counts with in a density.
 LEAST_WEIGHT = np.float32(1e-3)
-
-
-@inlined_in_place
-def draw(random: npt.NDArray[np.uint64]) -> float:
-    """Return a number in [0, 1) by xorshift [Marsaglia2003]."""
-    x = random[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    random[0] = x
-    return float(x >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @in_place

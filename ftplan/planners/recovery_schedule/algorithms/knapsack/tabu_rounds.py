@@ -26,12 +26,12 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.tabu_moves import (
     VALUE,
     TabuInstance,
     TabuState,
-    draw,
     fill,
     put,
     step,
     take,
 )
+from ftplan.planners.recovery_schedule.algorithms.random_draws import draw
 
 
 class TabuSettings(NamedTuple):

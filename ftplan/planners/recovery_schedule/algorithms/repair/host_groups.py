@@ -1,4 +1,4 @@
-"""Interchangeable hosts and tasks; hosts that a program takes together, as one that grows when more arrive."""
+"""Interchangeable hosts; hosts that a program takes together, as one that grows when more arrive."""
 
 from __future__ import annotations
 
@@ -26,13 +26,6 @@ def interchangeable_hosts(instance: RepairInstance) -> list[int]:
     ]
     first: dict[tuple[float, ...], int] = {}
     return [first.setdefault(own, host) for host, own in enumerate(look)]
-
-
-def kinds_of_task(instance: RepairInstance) -> list[tuple[float, ...]]:
-    """Return of each task what tasks that can take its place have too, the same queries among it. Shape (J,)."""
-    own = (instance.bundle, instance.cost, instance.noticed_s, instance.down_s, instance.replay_s, instance.catch_up)
-    seconds = instance.seconds
-    return [(*(float(values[t]) for values in own), *seconds[t].tolist()) for t in range(len(instance.task))]
 
 
 #: Pairs of task and group at most; with fewer groups more is taken together and the bound is weaker.

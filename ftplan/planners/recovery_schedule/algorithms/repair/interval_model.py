@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ftplan.model.plan import sound_bound
 from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray
-from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     NOWHERE,
     RepairInstance,
@@ -30,9 +29,7 @@ from ftplan.planners.recovery_schedule.algorithms.repair.whole_numbers import (
     spread_points,
     useful_times,
 )
-
-if TYPE_CHECKING:
-    from ortools.sat.python import cp_model
+from ftplan.planners.solver import SatAnswer, solve_sat
 
 #: Pairs of a task and a host, and entries of (query, bundle) times points in time, up to which the model is built.
 MOST_PAIRS, MOST_ENTRIES = 12_000, 60_000
@@ -68,26 +65,19 @@ def solve_intervals(
     """
     if budget.iterations == 0 or too_large(instance, budget) or (whole := integer_repair(instance)) is None:
         return start, None, False
-    from ortools.sat.python import cp_model
-
-    model = _IntervalModel(instance, whole, start, most)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.linearization_level = 2  # what is back by which point is all in the linear relaxation
-    solver.parameters.random_seed = seed % 2**31
-    if budget.iterations is not None:
-        solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-    status = solve_sat(model.model, solver, budget.left_s)
-    if status != cp_model.OPTIMAL:
-        budget.unfinished()
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    model, size = _IntervalModel(instance, whole, start, most), instance.nothing
+    log: Incumbents[RepairPlacement] = Incumbents("min", "priority-time from a step on", size=size)
+    log.offer(start, value(instance, start), "start")
+    # level 2: what is back by which point is all in the linear relaxation
+    answer = solve_sat(model.model, budget, seed, log=log, unit=whole.unit, linearization_level=2)
+    if not answer.found or answer.bound is None:
         return start, None, False
-    bound = solver.best_objective_bound * whole.unit
-    found = model.placement(solver)
-    best = min((own for own in (start, found) if own is not None), key=lambda own: value(instance, own))
-    reached = value(instance, best)
-    optimal = status == cp_model.OPTIMAL and reached - bound <= SOLVED * max(1.0, abs(reached))
-    return best, sound_bound("min", reached, bound, instance.nothing), optimal
+    if (found := model.placement(answer)) is not None:
+        log.offer(found, value(instance, found), "CP-SAT")
+    log.prove(answer.bound * whole.unit, "CP-SAT")
+    assert log.answer is not None
+    optimal = answer.proven and log.value - log.bound <= SOLVED * max(1.0, abs(log.value))
+    return log.answer, log.bound, optimal
 
 
 def too_large(instance: RepairInstance, budget: Budget) -> bool:
@@ -337,14 +327,14 @@ class _IntervalModel:
         if variable is not self._never:
             self.model.add_hint(variable, value)
 
-    def placement(self, solver: cp_model.CpSolver) -> RepairPlacement | None:
+    def placement(self, answer: SatAnswer) -> RepairPlacement | None:
         """Return the placement of a solution, None where it does not fit but for rounding."""
         own = self._variables
         on, idle = (
-            np.array([next((h for h, var in some.items() if solver.value(var)), NOWHERE) for some in rows], np.int64)
+            np.array([next((h for h, var in some.items() if answer.value(var)), NOWHERE) for some in rows], np.int64)
             for rows in (own.on, own.idle)
         )
-        begins = [solver.value(var) for var in own.begins]
+        begins = [answer.value(var) for var in own.begins]
         order = np.lexsort((np.arange(len(on)), np.where(on >= 0, begins, self._whole.end)))
         host = np.maximum(on, idle)
         if not self._instance.fits(host):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from ftplan.model.measures.fidelity import FidelityModel, fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import StepSolver
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import fidelity_repair_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.search import FidelityGains, gains_of
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
@@ -32,13 +31,12 @@ from ftplan.planners.recovery_schedule.schedule import Schedule
 class Method:
     """What a named planner does: ``step`` decides step by step, ``alone`` in its place where it is no solver.
 
-    A policy alone is what it is; all others go on from list schedules. ``few`` goes through all placements where these
-    are few, ``search`` improves the best start by local search, ``model`` by an exact model where that is small enough.
+    A policy alone is what it is; all others go on from list schedules. ``model`` improves
+    the best start by an exact model where that is small enough, ``search`` by local search.
     """
 
     step: StepSolver
     alone: Policy | None = None
-    few: bool = False
     search: bool = False
     model: bool = False
 
@@ -51,11 +49,15 @@ class Solved(NamedTuple):
     optimal: bool = False
 
 
+#: Times, and the most priority that can be whole from each until the next.
+Stairs = tuple[FloatArray, FloatArray]
+
+
 class Limit(NamedTuple):
-    """The most that any schedule is worth, and the stairs of the priority that can be whole: times, and most then."""
+    """The most that any schedule is worth, and the stairs of the priority that can be whole."""
 
     most: float
-    stairs: tuple[FloatArray, FloatArray] | None = None
+    stairs: Stairs | None = None
 
 
 class ObjectiveOverTime(Protocol):
@@ -63,6 +65,10 @@ class ObjectiveOverTime(Protocol):
 
     Worth is the objective, or minus the objective where less is better.
     """
+
+    @property
+    def sense(self) -> Literal["min", "max"]:
+        """Whether the objective is to be small or large."""
 
     def of_schedule(self, schedule: Schedule) -> float:
         """Return what a finished schedule is worth."""
@@ -73,18 +79,15 @@ class ObjectiveOverTime(Protocol):
     def listed(self, instance: RepairInstance, budget: Budget) -> RepairPlacement:
         """Return a list schedule."""
 
-    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
-        """Return the best of all placements where they are few."""
-
     def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
         """Return a placement that is no worse than the start."""
 
     def modelled(
-        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, stairs: Stairs | None
     ) -> Solved:
         """Return what an exact model makes of a start, at step 0."""
 
-    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+    def limit(self, problem: RecoveryProblem, budget: Budget, seed: int, *, parallel: bool) -> Limit | None:
         """Return what no schedule exceeds, whatever the failures stated for later; None where that is not known."""
 
 
@@ -97,6 +100,7 @@ class PriorityTime:
     """Least Σ priority × seconds down: worth is minus that."""
 
     problem: RecoveryProblem
+    sense: Literal["min", "max"] = "min"
 
     def of_schedule(self, schedule: Schedule) -> float:
         """Return what a finished schedule is worth."""
@@ -110,34 +114,31 @@ class PriorityTime:
         """Return a list schedule."""
         return list_schedule(instance, budget)
 
-    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
-        """Return the best of all placements where they are few."""
-        return optimum_where_few(instance, budget)
-
     def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
         """Return a placement that is no worse than the start."""
         return search_orders(instance, start, budget, seed)
 
     def modelled(
-        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, stairs: Stairs | None
     ) -> Solved:
         """Return what CP-SAT makes of a start."""
-        known = None if limit is None or limit.stairs is None else limit.stairs
-        placement, bound, optimal = solve_intervals(instance, start, budget, seed, known)
+        placement, bound, optimal = solve_intervals(instance, start, budget, seed, stairs)
         return Solved(placement, None if bound is None else -bound, optimal)
 
-    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+    def limit(self, problem: RecoveryProblem, budget: Budget, seed: int, *, parallel: bool) -> Limit | None:
         """Return what no schedule exceeds."""
         share = budget.part(0.5) if problem.may_pause else budget
-        bound, with_pauses = repair_bound(all_stopped(problem), share, parallel=parallel), None
+        bound, with_pauses = repair_bound(all_stopped(problem), share, seed, parallel=parallel), None
         if problem.may_pause and not parallel:
-            with_pauses = loss_with_pauses(problem, budget)
+            with_pauses = loss_with_pauses(problem, budget, seed)
         least = bound.value if with_pauses is None else max(bound.value, with_pauses)
         return Limit(-least, (bound.at_s, bound.most))
 
 
 class FidelityTime:
     """Most output fidelity × seconds up to the horizon."""
+
+    sense: Literal["min", "max"] = "max"
 
     def __init__(self, problem: RecoveryProblem, model: FidelityModel) -> None:
         self._problem, self._model = problem, model
@@ -162,23 +163,19 @@ class FidelityTime:
         """Return a list schedule."""
         return self._of(instance, budget).listed(budget)
 
-    def few(self, instance: RepairInstance, budget: Budget) -> RepairPlacement | None:
-        """Return the best of all placements where they are few."""
-        return self._of(instance, budget).optimum(budget)
-
     def searched(self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int) -> RepairPlacement:
         """Return a placement that is no worse than the start."""
         return self._of(instance, budget).searched(start, budget, seed)
 
     def modelled(
-        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, limit: Limit | None
+        self, instance: RepairInstance, start: RepairPlacement, budget: Budget, seed: int, stairs: Stairs | None
     ) -> Solved:
         """Return what CP-SAT makes of a start."""
         return Solved(*self._of(instance, budget).modelled(start, budget, seed))
 
-    def limit(self, problem: RecoveryProblem, budget: Budget, *, parallel: bool) -> Limit | None:
+    def limit(self, problem: RecoveryProblem, budget: Budget, seed: int, *, parallel: bool) -> Limit | None:
         """Return what no schedule exceeds; its stairs are of fidelity, not of priority."""
-        bound = fidelity_repair_bound(problem, self._model, budget, parallel=parallel)
+        bound = fidelity_repair_bound(problem, self._model, budget, seed, parallel=parallel)
         return Limit(bound.value)
 
 

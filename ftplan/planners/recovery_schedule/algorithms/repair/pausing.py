@@ -13,7 +13,6 @@ from ftplan.model.measures.downtimes import whole_from
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairInstance,
     RepairPlacement,
@@ -23,8 +22,8 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import RepairPlan, RepairSolver, WholeRepairPolicy
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
-#: Queries that may give way, all sets of which are tried, and partial placements that are looked at for each of them.
-FEW_QUERIES, FEW_VISITED = 6, 3_000
+#: Queries that may give way, all sets of which are tried.
+FEW_QUERIES = 6
 #: Sets of queries that are tried where these are more.
 MOST_TRIED = 200
 #: Shares of the time: for the plan in which nothing gives way, and for looking who should, of what is left then.
@@ -58,10 +57,10 @@ def plan_with_pauses(
 
     A query gives way with every task that only such queries need, and these come back like failed ones, where they
     stood at once; those that do so at the same step never stop. Standbys, and tasks that no query needs, give way where
-    there would be no room. All sets of queries are tried where they are few, each solved exactly where that is quick
-    (then nothing is better, but for what restarting takes where one of them need not have stopped); else those of least
-    priority for the cores that they free, and single changes of the best set. Cost: one quick plan for each set, two of
-    the solver.
+    there would be no room. All sets of queries are tried where they are few; else those of least priority for
+    the cores that they free, and single changes of the best set. Cost: one quick plan for each set, two of the solver.
+    Where both plans are the best for a set, and all sets are tried, nothing is better, but for what restarting takes
+    where one of them need not have stopped.
     """
     part = budget.part(WITHOUT)
     instance = instance_of(state, prefetch)
@@ -205,10 +204,7 @@ class _PauseCandidates:
         pause = (*running.tasks_of(~kept).tolist(), *running.needless.tolist())
         pause = tuple(sorted(int(task) for task in pause))
         instance = instance_of(state.after_pause(pause, self._standbys), self._prefetch)
-        placement = optimum_where_few(instance, self._budget, FEW_VISITED)
-        if placement is None:
-            placement = self._quick(instance)
-        plan = RepairPlan(instance, placement, pause, tuple(self._standbys))
+        plan = RepairPlan(instance, self._quick(instance), pause, tuple(self._standbys))
         return _Trial.of(state, _needed(state, plan, self._prefetch))
 
 

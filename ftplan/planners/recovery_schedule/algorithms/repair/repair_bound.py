@@ -16,16 +16,11 @@ from ftplan.planners.recovery_schedule.algorithms.repair.bounds.single_machine i
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import step_function_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.time_expanded import time_expanded_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import clairvoyant_repair
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
-from ftplan.planners.recovery_schedule.algorithms.repair.instance import value
 from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals, too_large
 from ftplan.planners.recovery_schedule.algorithms.repair.pausing import as_if_paused, freed
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import at_failure
 from ftplan.planners.recovery_schedule.problem import Host, RecoveryProblem, pauses_are_instant
-
-#: Share of the time for going through all placements.
-EXHAUSTIVE_SHARE = 0.3
 
 
 def loss_with_pauses(problem: RecoveryProblem, budget: Budget, seed: int = 0) -> float | None:
@@ -39,8 +34,6 @@ def loss_with_pauses(problem: RecoveryProblem, budget: Budget, seed: int = 0) ->
     instance = as_if_paused(at_failure(problem))
     if len(instance.task) == 0 or len(instance.host) == 0:
         return None
-    if (best := optimum_where_few(instance, budget.part(EXHAUSTIVE_SHARE))) is not None:
-        return value(instance, best)
     if too_large(instance, budget):
         return None
     _, bound, _ = solve_intervals(instance, list_schedule(instance), budget, seed)
@@ -100,7 +93,7 @@ class RepairBound:
     asked: FloatArray  # (N,)
 
 
-def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = False) -> RepairBound:
+def repair_bound(problem: RecoveryProblem, budget: Budget, seed: int = 0, *, parallel: bool = False) -> RepairBound:
     """Return a bound for the objective ``priority-time``, over all outages, also those of later failures.
 
     It knows restores and their lanes, replay, which hosts arrive and fail when and what runs there: a clairvoyant's.
@@ -126,5 +119,5 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, *, parallel: bool = F
     lost, steps = aggregated_bound(repair, steps, part)
     budget.cut |= part.cut
     if apart:
-        lost = max(lost, time_expanded_bound(repair, steps, budget))
+        lost = max(lost, time_expanded_bound(repair, steps, budget, seed))
     return RepairBound(lost + repair.beside, steps.at_s, steps.most, steps.asked)

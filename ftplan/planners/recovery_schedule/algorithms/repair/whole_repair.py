@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import PROVEN, ROUNDING
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairInstance,
     RepairPlacement,
     instance_of,
     nothing_started,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Limit, Method, ObjectiveOverTime, Solved
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method, ObjectiveOverTime, Solved, Stairs
 from ftplan.planners.recovery_schedule.algorithms.repair.pausing import PausingRepair
 from ftplan.planners.recovery_schedule.algorithms.repair.placements import placement_of_schedule
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import FollowingPolicy, RepairSolver, WholeRepairPolicy
@@ -25,9 +26,8 @@ from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryP
 from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
-#: Shares of the time left: for a first bound, for all planning, of this for going through all placements, for the
-#: search before a model and for the model.
-FIRST_BOUND, PLANNED, EXHAUSTIVE_SHARE, SEARCH, MODEL = 0.1, 0.7, 0.5, 0.4, 0.6
+#: Shares of the time left: for a first bound, for all planning, of this for the model; the rest is for the search.
+FIRST_BOUND, PLANNED, MODEL = 0.1, 0.7, 0.4
 #: Share of the time for the first bound where the work is bounded: what the clock cuts is not the same in the next run.
 BOUNDED = 0.5
 #: Seconds that the first bound may take of a short time.
@@ -40,24 +40,40 @@ WITH_PAUSES = 0.4
 AT_FAILURES, TRIED = 0.3, 0.6
 #: Seconds that a placement may take to be carried out, even when the time is over.
 GRACE_S = 0.5
+#: Value below which a gap is not relative to it.
+LEAST_GAP_SCALE = 5e-4
 #: Pairs of a task and a host up to which a repair is planned as a whole.
 MOST_PAIRS = 20_000_000
 
 
-@dataclass(eq=False)
 class RepairSearch:
-    """A repair that is planned by one method: the schedules so far, what they are worth and what none exceeds."""
+    """A repair that is planned by one method: the schedules so far, the best of them and what none exceeds."""
 
-    problem: RecoveryProblem
-    options: RecoveryOptions
-    method: Method
-    objective: ObjectiveOverTime
-    budget: Budget
-    schedules: list[Schedule]
-    limit: Limit | None = None
-    results: list[Result[Schedule]] = field(default_factory=list)
-    bound_cut: bool = False  # whether the clock ended a bound, which is of no matter where one is reached
-    _worths: dict[int, tuple[Schedule, float]] = field(default_factory=dict)  # by identity, which the schedule keeps
+    def __init__(
+        self,
+        problem: RecoveryProblem,
+        options: RecoveryOptions,
+        method: Method,
+        objective: ObjectiveOverTime,
+        budget: Budget,
+    ) -> None:
+        self.problem, self.options, self.method = problem, options, method
+        self.objective, self.budget = objective, budget
+        size = problem.horizon_s * float(problem.graph.per_task("priority").max(initial=0.0))
+        self.log: Incumbents[Result[Schedule]] = Incumbents(
+            objective.sense,
+            options.objective,
+            size=size if objective.sense == "min" else 0.0,
+            scale=lambda value, _: max(abs(value), LEAST_GAP_SCALE),
+        )
+        self.results: list[Result[Schedule]] = []
+        self.stairs: Stairs | None = None
+        self.bound_cut = False  # whether the clock ended a bound, which is of no matter where one is reached
+
+    @property
+    def schedules(self) -> list[Schedule]:
+        """All schedules so far."""
+        return [result.answer for result in self.results if result.answer is not None]
 
     @property
     def is_planned(self) -> bool:
@@ -65,25 +81,25 @@ class RepairSearch:
         pairs = int(self.problem.failed.sum()) * len(self.problem.hosts)
         return self.method.alone is None and not self.options.parallel_recovery and pairs <= MOST_PAIRS
 
-    def bound_by(self, most: float | None) -> None:
-        """Take a lower limit on what any schedule is worth; its stairs stay."""
-        if most is not None and (self.limit is None or most < self.limit.most):
-            self.limit = Limit(most, None if self.limit is None else self.limit.stairs)
+    def add(self, result: Result[Schedule], by: str) -> float | None:
+        """Take a schedule, if there is one; return what it is worth."""
+        self.results.append(result)
+        if result.answer is None:
+            return None
+        worth = self.objective.of_schedule(result.answer)
+        self.log.offer(result, self._value(worth), by)
+        return worth
 
-    @property
-    def worth(self) -> float:
-        """What the best schedule is worth."""
-        return max(map(self.worth_of, self.schedules), default=float("-inf"))
+    def bound_by(self, most: float, by: str) -> bool:
+        """Take a limit on what any schedule is worth; return whether it is less than the one so far."""
+        return self.log.prove(self._value(most), by)
 
-    def worth_of(self, schedule: Schedule) -> float:
-        """Return what a schedule is worth, without asking again."""
-        if id(schedule) not in self._worths:
-            self._worths[id(schedule)] = schedule, self.objective.of_schedule(schedule)
-        return self._worths[id(schedule)][1]
+    def _value(self, worth: float) -> float:
+        return worth if self.objective.sense == "max" else -worth
 
     def gains(self, schedule: Schedule) -> bool:
         """Return whether a schedule is worth more than recovering nothing."""
-        return self.worth_of(schedule) > self.nothing + ROUNDING * max(1.0, abs(self.nothing))
+        return self.objective.of_schedule(schedule) > self.nothing + ROUNDING * max(1.0, abs(self.nothing))
 
     @cached_property
     def nothing(self) -> float:
@@ -92,7 +108,8 @@ class RepairSearch:
 
     def reached(self, worth: float) -> bool:
         """Return whether nothing can be worth more, up to rounding."""
-        return self.limit is not None and worth >= self.limit.most - ROUNDING * max(1.0, abs(self.limit.most))
+        value = self._value(worth)
+        return abs(self.log.bound - value) <= PROVEN * max(abs(value), LEAST_GAP_SCALE)
 
 
 def plan_whole_repair(repair: RepairSearch) -> None:
@@ -102,15 +119,15 @@ def plan_whole_repair(repair: RepairSearch) -> None:
     schedules are made in full, each planned anew at every failure, which it does not foresee.
     """
     whole = _bound(repair, _first_share(repair.budget))
-    in_time = not repair.schedules or not repair.budget.over()
-    if repair.is_planned and in_time and not repair.reached(repair.worth):
+    in_time = repair.log.answer is None or not repair.budget.over()
+    if repair.is_planned and in_time and not repair.log.closed:
         if repair.problem.may_pause:
             _plan_with_pauses(repair)
         if repair.problem.failures:
             _plan_at_each_failure(repair)
         else:
             _plan_once(repair)
-    if not whole and not repair.reached(repair.worth) and not repair.budget.over():
+    if not whole and not repair.log.closed and not repair.budget.over():
         _bound(repair, 1.0)
 
 
@@ -124,10 +141,10 @@ def _first_share(budget: Budget) -> float:
 def _bound(repair: RepairSearch, share: float) -> bool:
     """Take a lower limit on what any schedule is worth; return whether more time would bring no other."""
     part = repair.budget.part(share)
-    limit = repair.objective.limit(repair.problem, part, parallel=repair.options.parallel_recovery)
+    limit = repair.objective.limit(repair.problem, part, repair.options.seed, parallel=repair.options.parallel_recovery)
     repair.bound_cut |= part.cut
-    if limit is not None and (repair.limit is None or limit.most < repair.limit.most):
-        repair.limit = limit
+    if limit is not None and repair.bound_by(limit.most, "relaxations"):
+        repair.stairs = limit.stairs
     return repair.budget.iterations is not None and not part.cut
 
 
@@ -137,13 +154,15 @@ def _plan_once(repair: RepairSearch) -> None:
     instance = instance_of(at_failure(problem), repair.options.prefetch)
     solved = _solved(repair, instance, part, repair.options.seed)
     repair.budget.cut |= part.cut
-    made = _add_schedule(repair, WholeRepairPolicy(lambda *_: solved.placement, repair.options.prefetch)).answer
-    if solved.most is None or made is None or problem.may_pause:
+    worth = _add_schedule(
+        repair, WholeRepairPolicy(lambda *_: solved.placement, repair.options.prefetch), "whole repair"
+    )
+    if solved.most is None or worth is None or problem.may_pause:
         return
     most = solved.most
     if problem.rolls_back:  # queries that lost no task are down for a time that no placement changes
-        most += repair.worth_of(made) - repair.objective.of_placement(instance, solved.placement)
-    repair.bound_by(most)
+        most += worth - repair.objective.of_placement(instance, solved.placement)
+    repair.bound_by(most, "CP-SAT")
 
 
 def _plan_with_pauses(repair: RepairSearch) -> None:
@@ -154,27 +173,29 @@ def _plan_with_pauses(repair: RepairSearch) -> None:
         PausingRepair(
             _planner(repair, part), lambda instance: repair.objective.listed(instance, part), repair.options.prefetch
         ),
+        "whole repair with pauses",
     )
 
 
 def _plan_at_each_failure(repair: RepairSearch) -> None:
     """Plan at each failure anew, then try orders in full, then plan from the last failure on, with nothing hidden."""
     problem, options, method = repair.problem, repair.options, repair.method
+    policy: Policy
     whole = repair.budget.part(PLANNED_AT_FAILURES)
-    _add_schedule(repair, WholeRepairPolicy(_planner(repair, whole.part(AT_FAILURES)), options.prefetch))
-    if not (method.search or method.model) or repair.reached(repair.worth):
+    policy = WholeRepairPolicy(_planner(repair, whole.part(AT_FAILURES)), options.prefetch)
+    _add_schedule(repair, policy, "planned at each failure")
+    if not (method.search or method.model) or repair.log.closed:
         return
-    start = max(repair.schedules, key=repair.worth_of, default=None)
-    if start is not None:
-        part = whole.part(TRIED)
+    if repair.log.answer is not None and repair.log.answer.answer is not None:
+        part, start = whole.part(TRIED), repair.log.answer.answer
         found = tried_orders(problem, options, start, repair.objective.of_schedule, part)
         whole.cut |= part.cut
         if found is not None and found.answer is not None:
-            repair.results.append(found)
-            repair.schedules.append(found.answer)
+            repair.add(found, "orders tried in full")
             start = found.answer
         last_s = max(event.at_s for event in problem.failures)
-        _add_schedule(repair, FollowingPolicy(start, last_s, _planner(repair, whole), options.prefetch))
+        policy = FollowingPolicy(start, last_s, _planner(repair, whole), options.prefetch)
+        _add_schedule(repair, policy, "planned from the last failure on")
     repair.budget.cut |= whole.cut
 
 
@@ -192,17 +213,14 @@ def _planner(repair: RepairSearch, budget: Budget) -> RepairSolver:
     return planned
 
 
-def _add_schedule(repair: RepairSearch, policy: Policy) -> Result[Schedule]:
-    """Make a schedule in full."""
+def _add_schedule(repair: RepairSearch, policy: Policy, by: str) -> float | None:
+    """Make a schedule in full; return what it is worth, None without one."""
     options = replace(repair.options, time_limit_s=repair.budget.left_s + GRACE_S)
     partly = repair.options.objective == "fidelity-time"
     result = construct_schedule(repair.problem, options, policy, partly=partly)
     if partly and result.answer is not None and not repair.gains(result.answer):
-        return replace(result, answer=None)
-    repair.results.append(result)
-    if result.answer is not None:
-        repair.schedules.append(result.answer)
-    return result
+        return None
+    return repair.add(result, by)
 
 
 def _solved(repair: RepairSearch, instance: RepairInstance, budget: Budget, seed: int) -> Solved:
@@ -212,23 +230,17 @@ def _solved(repair: RepairSearch, instance: RepairInstance, budget: Budget, seed
     final = not (problem.failures or problem.rolls_back or problem.may_pause)
     if len(instance.task) == 0 or len(instance.host) == 0:
         return Solved(nothing_started(instance))
-    if method.few and (best := objective.few(instance, budget.part(EXHAUSTIVE_SHARE))) is not None:
-        return Solved(best, objective.of_placement(instance, best), True)
     solved = Solved(_start(repair, instance, budget))
 
     def open_() -> bool:
         return not (final and repair.reached(objective.of_placement(instance, solved.placement))) and not budget.over()
 
-    if method.search and open_():
-        part = budget.part(SEARCH if method.model else 1.0)
-        solved = Solved(objective.searched(instance, solved.placement, part, seed))
-        budget.cut |= part.cut
     if method.model and open_():
         part = budget.part(MODEL)
-        solved = objective.modelled(instance, solved.placement, part, seed, repair.limit if final else None)
+        solved = objective.modelled(instance, solved.placement, part, seed, repair.stairs if final else None)
         budget.cut |= part.cut
-    if method.search and method.model and not solved.optimal and open_():
-        solved = solved._replace(placement=objective.searched(instance, solved.placement, budget, seed + 1))
+    if method.search and not solved.optimal and open_():
+        solved = solved._replace(placement=objective.searched(instance, solved.placement, budget, seed))
     return solved
 
 

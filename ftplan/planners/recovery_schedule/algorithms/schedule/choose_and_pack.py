@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray
+from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.exact_packing import (
     HANDING_S,
     MOST_TASKS,
@@ -16,11 +17,11 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.exact_packing import 
     SearchLimitReached,
     chosen_placements,
     placements,
-    solve_packing,
     whole_size,
 )
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import ResidualCapacity, StepAssignment
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
+from ftplan.planners.solver import solve_sat
 
 #: Bundles up to which all sets of them are looked at, and the deterministic work of the solver for more.
 MOST_BUNDLES, WORK = 12, 8.0
@@ -29,7 +30,7 @@ PARTS = 1e4
 
 
 def choose_and_pack(
-    state: StepState, residual: ResidualCapacity, seconds: float
+    state: StepState, residual: ResidualCapacity, seconds: float, seed: int
 ) -> tuple[list[StepAssignment], float | None]:
     """Return the queries of largest priority that can be placed whole, as assignments, with the proven bound on it.
 
@@ -65,16 +66,15 @@ def choose_and_pack(
         for bundle in queries.members(query).tolist():
             model.add_implication(whole[query], back[bundle])
     model.maximize(sum(int(np.ceil(state.priority[q] * scale)) * variable for q, variable in whole.items()))
-    solver = solve_packing(model, WORK, seconds, seed=0)
-    if solver is None:
+    answer = solve_sat(model, Budget(seconds), seed, work_s=WORK)
+    if not answer.found or answer.bound is None:
         return [], None
     needed = np.zeros(queries.bundles, dtype=np.bool_)
-    for query, variable in whole.items():
-        if solver.value(variable):
-            needed[queries.members(query)] = True
+    for query in answer.chosen(whole):
+        needed[queries.members(query)] = True
     kept = set(queries.tasks_of(needed).tolist())
-    placed = [item for item in chosen_placements(solver, use, state.cost) if item.task in kept]
-    return placed, float(np.floor(solver.best_objective_bound + 1e-6)) / scale
+    placed = [item for item in chosen_placements(answer, use, state.cost) if item.task in kept]
+    return placed, answer.bound / scale
 
 
 def _by_search(

@@ -159,7 +159,7 @@ class _Construction:
             packing = StepPacking(list(decision.placed))
             recover = self.repair.recover(packing.placed, state.at_s, begun_early(state, packing.placed))
         else:
-            packing = pack(state, decision, self.repair, deadline)
+            packing = pack(state, decision, self.repair, deadline, self._options.seed)
             recover = self.repair.recover(packing.placed, state.at_s)
         if decision.placed is None and self._options.prefetch and decision.prefetch:
             ahead = pack_prefetch(state, decision, self.repair, deadline.until_s)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ftplan.model.topology import FloatArray
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import ResidualCapacity, StepAssignment
+from ftplan.planners.solver import SatAnswer, solve_sat
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -96,7 +97,7 @@ def whole_room(room: float) -> int:
 
 
 def pack_exactly(
-    tasks: Sequence[int], cost: FloatArray, residual: ResidualCapacity, seconds: float
+    tasks: Sequence[int], cost: FloatArray, residual: ResidualCapacity, seconds: float, seed: int
 ) -> list[StepAssignment] | None:
     """Return a packing of all tasks, None where there is none or the problem is too large for about *seconds*."""
     hosts = np.flatnonzero(residual.room > 0.0).tolist()
@@ -115,8 +116,8 @@ def pack_exactly(
     use = placements(model, tasks, hosts, cost, residual)
     for task in tasks:
         model.add_exactly_one([use[task, host] for host in hosts])
-    solver = solve_packing(model, WORK, seconds, seed=1)
-    return None if solver is None else chosen_placements(solver, use, cost)
+    answer = solve_sat(model, Budget(seconds), seed, work_s=WORK)
+    return chosen_placements(answer, use, cost) if answer.found else None
 
 
 def placements(
@@ -133,19 +134,6 @@ def placements(
     return use
 
 
-def solve_packing(model: cp_model.CpModel, work: float, seconds: float, seed: int) -> cp_model.CpSolver | None:
-    """Solve a model with one worker and bounded work; return the solver, None where it has no solution by then."""
-    from ortools.sat.python import cp_model
-
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed
-    solver.parameters.max_deterministic_time = work
-    return solver if solve_sat(model, solver, seconds) in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
-
-
-def chosen_placements(
-    solver: cp_model.CpSolver, use: Mapping[tuple[int, int], Any], cost: FloatArray
-) -> list[StepAssignment]:
+def chosen_placements(answer: SatAnswer, use: Mapping[tuple[int, int], Any], cost: FloatArray) -> list[StepAssignment]:
     """Return the placements of a solution."""
-    return [StepAssignment(task, host, float(cost[task])) for (task, host), used in use.items() if solver.value(used)]
+    return [StepAssignment(task, host, float(cost[task])) for task, host in answer.chosen(use)]

@@ -97,7 +97,7 @@ class StepPacking(NamedTuple):
     bound: float | None = None
 
 
-def pack(state: StepState, decision: Decision, repair: RepairState, deadline: Deadline) -> StepPacking:
+def pack(state: StepState, decision: Decision, repair: RepairState, deadline: Deadline, seed: int) -> StepPacking:
     """Place the tasks of a decision.
 
     First greedily (:func:`assign`), then exactly. Where no packing is found queries and nodes are chosen together
@@ -110,12 +110,12 @@ def pack(state: StepState, decision: Decision, repair: RepairState, deadline: De
         return StepPacking(assign_in_order(tasks, state.cost, residual, deadline.until_s))
     placed = assign(tasks, state.cost, residual)
     if placed is None:
-        placed = pack_exactly(tasks, state.cost, residual, deadline.solver_s / 4)
+        placed = pack_exactly(tasks, state.cost, residual, deadline.solver_s / 4, seed)
     if placed is not None:
         return StepPacking(_in_order(placed, tasks))
     wanted = _whole(state, tasks)
     placed = _query_by_query(state, wanted, residual, deadline.until_s)
-    together, bound = choose_and_pack(state, residual, min(deadline.solver_s, deadline.until_s - now()))
+    together, bound = choose_and_pack(state, residual, min(deadline.solver_s, deadline.until_s - now()), seed)
     if _priority(state, together) > _priority(state, placed):
         placed = together
     kept = [item.task for item in placed]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ftplan.model.measures.replica_hosts import NOWHERE, ReplicaHosts
-from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.fillable import fillable
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import room
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 #: Sizes of replicas up to which their packings are bounded, units of cores of a node that are told apart for it, parts
@@ -86,11 +86,6 @@ class Knapsack:
     def of(self, problem: ReplicationProblem) -> ReplicationProblem:
         """Return the problem with this limit for its budget."""
         return replace(problem, weight=self.weight, budget=self.limit)
-
-
-def room(residual: FloatArray) -> FloatArray:
-    """Return what replicas may take of a residual capacity, rounding errors of sums included."""
-    return np.maximum(residual, 0.0) + ROUNDING * np.where(np.isinf(residual), 1.0, np.maximum(1.0, residual))
 
 
 def usable_cores(hosts: ReplicaHosts, tasks: BoolArray) -> FloatArray:

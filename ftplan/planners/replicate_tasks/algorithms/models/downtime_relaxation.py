@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,18 +13,18 @@ from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import solve_highs
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
+from ftplan.planners.solver import solve_program
 
 if TYPE_CHECKING:
     from ortools.math_opt.python import mathopt
 
 #: Entries of the program above which it is not built: then the bound knows nothing of the budget.
 MOST_ENTRIES = 300_000
-#: Nodes of the search tree that one iteration buys, and the most iterations; seconds below which none is begun.
-TREE_NODES_PER_ITERATION, ITERATIONS, LEAST_TIME_S = 10, 2, 0.02
-#: What is taken off the solver's bound for its tolerances, of the bound and of all that may be lost.
-LOWERED, TOLERANCE = 1e-8, 1e-9
+#: Nodes of the search tree that one iteration buys, and the most iterations.
+TREE_NODES_PER_ITERATION, ITERATIONS = 10, 2
+#: Part of all that may be lost that the solver's bound is at least taken to be, for the margin of its tolerances.
+SIZE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +69,7 @@ class CaseRelaxation:
 
 
 def downtime_bound(
-    problem: ReplicationProblem, cases: Sequence[CaseRelaxation], cpu: FloatArray, budget: Budget
+    problem: ReplicationProblem, cases: Sequence[CaseRelaxation], cpu: FloatArray, seed: int, budget: Budget
 ) -> float:
     """Return an expected priority x seconds down that no replicas within the budget go below, whatever the recovery.
 
@@ -86,32 +85,14 @@ def downtime_bound(
     """
     least = sum(case.weight * case.least for case in cases)
     entries = sum(len(case.start.queries.member) * len(case.span_s) + _restored(case) for case in cases)
-    if not cases or entries > MOST_ENTRIES or budget.left_s < LEAST_TIME_S:
+    if not cases or entries > MOST_ENTRIES or budget.over():
         return least
-    from ortools.math_opt.python import mathopt
-    from ortools.math_opt.solvers import highs_pb2
-
     program = _DowntimeProgram(problem, cases, cpu)
     for case in cases:
         program.add_case(case)
     nodes = TREE_NODES_PER_ITERATION * budget.passes(ITERATIONS)
-    highs = highs_pb2.HighsOptionsProto()
-    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance", "mip_abs_gap"):
-        highs.double_options[name] = TOLERANCE
-    highs.double_options["mip_heuristic_effort"] = 0.0  # only the bound counts
-    parameters = mathopt.SolveParameters(
-        time_limit=datetime.timedelta(seconds=budget.left_s),
-        relative_gap_tolerance=TOLERANCE,
-        node_limit=nodes,
-        highs=highs,
-    )
-    answer = solve_highs(program.model, parameters, budget.left_s)
-    if answer is None:
-        budget.unfinished()
-        return least
-    budget.over()
-    bound = float(answer.termination.objective_bounds.dual_bound) * (1.0 - LOWERED) - TOLERANCE
-    return max(least, bound * program.scale) if np.isfinite(bound) else least
+    answer = solve_program(program.model, "HIGHS", budget, seed, nodes=nodes, size=SIZE, only_bound=True)
+    return least if answer.bound is None else max(least, answer.bound * program.scale)
 
 
 def _restored(case: CaseRelaxation) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,25 +11,19 @@ from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fidelity_circuit.circuit import Circuit, circuit
-from ftplan.planners.interrupts import SolverStuck, interruptible, solve_highs
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, current_of
 from ftplan.planners.replicate_tasks.algorithms.models.monomials import Term, rows, used_together
 from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
+from ftplan.planners.solver import solve_program
 
 if TYPE_CHECKING:
     from ortools.math_opt.python import mathopt
 
 #: Variables above which products are no longer expanded, and no program is solved at all.
 MOST_PRODUCTS, MOST_VARIABLES = 60_000, 400_000
-#: Seconds below which the solver is not started.
-LEAST_TIME_S = 0.02
 #: Nodes of the search tree that one iteration buys.
 TREE_NODES_PER_ITERATION = 10
-#: What is added to the solver's bound for its tolerances, of the value.
-RAISED = 1e-8
-
-
 #: A share of what a relaxation replicates below which a task is not in its support.
 SUPPORT = 1e-6
 
@@ -63,18 +56,20 @@ class JointProgram:
 
     @staticmethod
     def of(
-        problem: ReplicationProblem, candidates: CandidateNodes, sites: Sites, budget: Budget
+        problem: ReplicationProblem, candidates: CandidateNodes, sites: Sites, seed: int, budget: Budget
     ) -> JointProgram | None:
         """Return the program, None where it is too large; raises :class:`OutOfTime`."""
         if int(sites.open[candidates.row].sum()) > MOST_VARIABLES:
             return None
-        program = JointProgram(problem, candidates, sites, budget)
+        program = JointProgram(problem, candidates, sites, seed, budget)
         return program if len(program.upper) <= MOST_VARIABLES else None
 
-    def __init__(self, problem: ReplicationProblem, candidates: CandidateNodes, sites: Sites, budget: Budget) -> None:
+    def __init__(
+        self, problem: ReplicationProblem, candidates: CandidateNodes, sites: Sites, seed: int, budget: Budget
+    ) -> None:
         usable = candidates.placeable
         self.problem, self.candidates, self.sites, self.budget = problem, candidates, sites, budget
-        self.usable = usable
+        self.usable, self.seed = usable, seed
         self.upper: list[float] = usable.astype(np.float64).tolist()
         self.rows: list[tuple[list[Term], float]] = []  # terms, and the most that they sum to
         self.equal: list[list[Term]] = []  # terms that sum to 0
@@ -174,21 +169,14 @@ class JointProgram:
         The bound holds for any prices of the rows, so that the solver's tolerances do not matter: what the rows allow
         at their prices, and what each variable, between 0 and its upper limit, is worth beyond the prices it pays.
         """
-        from ortools.math_opt.python import mathopt
-
         model, variables, rows = self._model(budget, 1.0, whole=0)
-        parameters = mathopt.SolveParameters(time_limit=datetime.timedelta(seconds=budget.left_s))
-        try:
-            answer = interruptible(
-                lambda: mathopt.solve(model, mathopt.SolverType.GLOP, params=parameters), time_limit_s=budget.left_s
-            )
-        except SolverStuck:
-            answer = None
-        if answer is None or not answer.has_dual_feasible_solution() or not answer.has_primal_feasible_solution():
+        answer = solve_program(model, "GLOP", budget, self.seed)
+        prices = answer.prices(rows)
+        if prices is None:
             budget.unfinished()
             return None
-        support = np.array(answer.variable_values(variables[: self.problem.tasks])) > SUPPORT
-        return JointRelaxation(self._priced(np.array(answer.dual_values(rows))), np.asarray(support, dtype=np.bool_))
+        support = answer.values(variables[: self.problem.tasks]) > SUPPORT
+        return JointRelaxation(self._priced(prices), np.asarray(support, dtype=np.bool_))
 
     def _priced(self, price: FloatArray) -> float:
         """Return the bound that prices of the rows give, those of equations last."""
@@ -206,7 +194,7 @@ class JointProgram:
     def solved(
         self, budget: Budget, start: IntArray | None = None, scale: float = 1.0, only: BoolArray | None = None
     ) -> JointSolution:
-        """Solve the program by HiGHS; exponential in the worst case, one thread, so that the same work is repeatable.
+        """Solve the program by HiGHS; exponential in the worst case.
 
         Parameters
         ----------
@@ -217,28 +205,15 @@ class JointProgram:
         only
             Tasks that may have a replica, (T,); the bound is then one for these.
         """
-        from ortools.math_opt.python import mathopt
-
-        if budget.left_s < LEAST_TIME_S:
-            budget.unfinished()
-            return JointSolution(None, np.inf)
         model, variables, _ = self._model(budget, scale, self.whole)
         for task in np.flatnonzero(self.usable & ~only).tolist() if only is not None else ():
             variables[task].upper_bound = 0.0
-        hints = mathopt.ModelSolveParameters()
-        if start is not None:
-            values = {variables[k]: value for k, value in self._hint(start).items()}
-            hints.solution_hints.append(mathopt.SolutionHint(variable_values=values))
-        answer = solve_highs(model, _parameters(budget), budget.left_s, hints)
-        if answer is None:
-            budget.unfinished()
-            return JointSolution(None, np.inf)
-        if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
-            budget.unfinished()
-        bound = float(answer.termination.objective_bounds.dual_bound) * scale * (1.0 + RAISED)
-        if not answer.has_primal_feasible_solution():
-            return JointSolution(None, bound)
-        return JointSolution(self._read(np.array(answer.variable_values(variables[: self.whole]))), bound)
+        values = None if start is None else {variables[k]: value for k, value in self._hint(start).items()}
+        answer = solve_program(
+            model, "HIGHS", budget, self.seed, nodes_per_iteration=TREE_NODES_PER_ITERATION, start=values
+        )
+        bound = np.inf if answer.bound is None else answer.bound * scale
+        return JointSolution(self._read(answer.values(variables[: self.whole])) if answer.found else None, bound)
 
     def _model(self, budget: Budget, scale: float, whole: int) -> tuple[mathopt.Model, list[Any], list[Any]]:
         """Return the model, its variables, the first *whole* of them binary, and its rows."""
@@ -273,20 +248,3 @@ class JointProgram:
         for task in np.flatnonzero(values[: self.problem.tasks] > 0.5).tolist():
             site[task] = max(self.at[task], key=lambda s: values[self.at[task][s]])
         return site
-
-
-def _parameters(budget: Budget) -> mathopt.SolveParameters:
-    from ortools.math_opt.python import mathopt
-    from ortools.math_opt.solvers import highs_pb2
-
-    highs = highs_pb2.HighsOptionsProto()
-    highs.double_options["mip_feasibility_tolerance"] = 1e-9
-    highs.double_options["primal_feasibility_tolerance"] = 1e-9
-    highs.double_options["mip_abs_gap"] = 1e-9
-    nodes = None if budget.iterations is None else TREE_NODES_PER_ITERATION * budget.iterations
-    return mathopt.SolveParameters(
-        time_limit=datetime.timedelta(seconds=budget.left_s),
-        relative_gap_tolerance=1e-9,
-        node_limit=nodes,
-        highs=highs,
-    )

@@ -13,9 +13,9 @@ from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import (
     CandidateNodes,
     current_of,
     packings,
-    room,
     usable_cores,
 )
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import room
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 #: Sets of rows of candidates up to which the room that they share is limited.

@@ -12,7 +12,6 @@ from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, better, significant
 from ftplan.planners.replicate_tasks.algorithms.search.completion import Completion, Trees, trees
-from ftplan.planners.replicate_tasks.algorithms.search.decomposition import anchors
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 #: Plans that begin with another tree.
@@ -57,8 +56,6 @@ class TreeGrowth:
     def __init__(self, problem: ReplicationProblem, budget: Budget) -> None:
         self.problem, self.budget = problem, budget
         self.completion = Completion(problem.model, problem.tasks)
-        one_case = len(problem.cases) == 1 and problem.metric == "output-fidelity"
-        self.anchors = anchors(problem.graph) if one_case else np.ones(problem.tasks, dtype=np.bool_)
         # Many tasks and cases make a round dear, so that fewer, larger rounds are made.
         self.share = min(1.0, SHARE * problem.looks**1.5)
         self.least = max(1, int(LEAST * (problem.looks - 1.0)))
@@ -206,7 +203,7 @@ class TreeGrowth:
             if len(priced) > 1:  # a single replica counts in every case
                 gain = np.maximum(gain, np.where(failed & ~room.replicated, single, 0.0))
             fits = (tree.cost > 0.0) & np.isfinite(tree.cost) & (gain > 0.0)
-            fits &= (tree.cost <= left * (1.0 + ROUNDING) + ROUNDING) & self.anchors
+            fits &= tree.cost <= left * (1.0 + ROUNDING) + ROUNDING
             task = np.flatnonzero(fits)
             densities.append(gain[task] / tree.cost[task])
             cases.append(np.full(len(task), case))

@@ -12,10 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.scale_out.algorithms.churn.choice import best_policies, rank, replayed
+from ftplan.planners.scale_out.algorithms.churn.choice import (
+    PlannedPolicy,
+    PolicyReplay,
+    ThresholdPolicy,
+    best_policies,
+    grid,
+    rank,
+    replayed,
+)
 from ftplan.planners.scale_out.algorithms.churn.optimum import offline_optimum
-from ftplan.planners.scale_out.algorithms.churn.planned import PlannedPolicy
-from ftplan.planners.scale_out.algorithms.churn.policies import PolicyReplay, ThresholdPolicy, grid
 from ftplan.planners.scale_out.algorithms.churn.trace import ChurnLimits, DemandTrace, account
 from ftplan.planners.scale_out.forecasting.methods import day_ahead
 from tests.effort import examples

@@ -31,7 +31,7 @@ MOST_COLUMNS = 40_000
 MOST_TIMES = 4_000
 
 
-def time_expanded_bound(repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget) -> float:
+def time_expanded_bound(repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget, seed: int) -> float:
     """Return a lower bound on the priority × seconds that any schedule loses, that of *stairs* where none is proven.
 
     Time is divided into pieces. Binary x[j, h, e]: task j runs on host h by the end of epoch e, y[j, h, k] ≤ x: it has
@@ -50,7 +50,7 @@ def time_expanded_bound(repair: ClairvoyantRepair, stairs: StepFunctionBound, bu
     best, found = stairs.lost, _even(repair, stairs)
     if _columns(groups, len(found.at_s)) <= MOST_COLUMNS:
         part = budget.part(GUIDE)
-        answer = solve(TimeExpandedProgram(groups, found.at_s, stairs), part, RELAXED)
+        answer = solve(TimeExpandedProgram(groups, found.at_s, stairs), part, RELAXED, seed)
         budget.cut |= part.cut
         if answer is not None:
             best, found = max(best, answer.lost), _Guide(found.at_s, answer.up, stairs.end_s)
@@ -60,7 +60,7 @@ def time_expanded_bound(repair: ClairvoyantRepair, stairs: StepFunctionBound, bu
         if (len(at_s), whole) == last or _columns(groups, len(at_s)) > MOST_COLUMNS or not budget.pays(took_s):
             break
         last, before_s = (len(at_s), whole), budget.left_s
-        answer = solve(TimeExpandedProgram(groups, at_s, stairs), budget, whole)
+        answer = solve(TimeExpandedProgram(groups, at_s, stairs), budget, whole, seed)
         took_s = before_s - budget.left_s
         best = best if answer is None else max(best, answer.lost)
         if answer is None or not answer.solved:  # finer ones take longer

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Any
 
 import numpy as np
 
-from ftplan.model.tolerances import ROUNDING, SOLVED
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import solve_highs
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import StepFunctionBound, waiting_queries
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch
 from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import HostGroups
+from ftplan.planners.solver import solve_program
 
 #: What is whole in a program: nothing, where tasks run, and when they have caught up too.
 RELAXED, PLACED, ALL = 0, 1, 2
@@ -209,17 +207,15 @@ class TimeExpandedProgram:
             self.priorities.append(here)
 
 
-def solve(program: TimeExpandedProgram, budget: Budget, whole: int) -> TimeExpandedRepair | None:
+def solve(program: TimeExpandedProgram, budget: Budget, whole: int, seed: int) -> TimeExpandedRepair | None:
     """Return the bound of a program, or of its linear relaxation; None where the solver has none in time."""
     from ortools.math_opt.python import mathopt
-    from ortools.math_opt.solvers import highs_pb2
 
     rows = program.rows
-    if budget.left_s < LEAST_TIME_S:
-        budget.over()
+    if not budget.pays(LEAST_TIME_S):
         return None
     model = mathopt.Model()
-    columns: list[Any] = [model.add_variable(lb=0.0, ub=1.0, is_integer=0 < kind <= whole) for kind in rows.whole]
+    columns = [model.add_variable(lb=0.0, ub=1.0, is_integer=0 < kind <= whole) for kind in rows.whole]
     for terms, limit in zip(rows.row, rows.limit, strict=True):
         constraint = model.add_linear_constraint(ub=limit)
         for column, value in terms:
@@ -228,24 +224,13 @@ def solve(program: TimeExpandedProgram, budget: Budget, whole: int) -> TimeExpan
     for column, cost in zip(columns, rows.cost, strict=True):
         if cost:
             model.objective.set_linear_coefficient(column, cost / scale)
-    highs = highs_pb2.HighsOptionsProto()
-    highs.double_options["mip_heuristic_effort"] = 0.0  # only the bound counts
-    highs.int_options["mip_pscost_minreliable"] = 1
-    nodes = None if budget.iterations is None or whole == RELAXED else NODES_PER_ITERATION * budget.iterations
-    parameters = mathopt.SolveParameters(time_limit=timedelta(seconds=budget.left_s), node_limit=nodes, highs=highs)
-    answer = solve_highs(model, parameters, budget.left_s)
-    if answer is None:
-        budget.unfinished()
-        return None
-    budget.over()
-    solved = answer.termination.reason == mathopt.TerminationReason.OPTIMAL
-    if not solved:
-        budget.unfinished()
-    bound = float(answer.termination.objective_bounds.dual_bound)
-    if not np.isfinite(bound) or not (solved or whole):
+    per_iteration = NODES_PER_ITERATION
+    answer = solve_program(model, "HIGHS", budget, seed, nodes_per_iteration=per_iteration, only_bound=True)
+    solved = answer.ended == "optimal"
+    if answer.bound is None or not (solved or whole):
         return None
     up = np.zeros(len(program.priorities))
-    if answer.has_primal_feasible_solution():
-        values = answer.variable_values(columns)
+    if answer.found:
+        values = answer.values(columns)
         up = np.array([sum(worth * values[w] for w, worth in here) for here in program.priorities])
-    return TimeExpandedRepair((1.0 + bound - SOLVED) * scale - program.open, up, solved)
+    return TimeExpandedRepair((1.0 + answer.bound) * scale - program.open, up, solved)

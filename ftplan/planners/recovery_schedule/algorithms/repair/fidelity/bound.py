@@ -103,7 +103,7 @@ class FidelityBound:
 
 
 def fidelity_repair_bound(
-    problem: RecoveryProblem, model: FidelityModel, budget: Budget, *, parallel: bool = False
+    problem: RecoveryProblem, model: FidelityModel, budget: Budget, seed: int = 0, *, parallel: bool = False
 ) -> FidelityBound:
     """Return what no schedule of a repair exceeds in fidelity × time, knowing the failures that are stated.
 
@@ -120,7 +120,7 @@ def fidelity_repair_bound(
     every = list(segments(problem, parallel=parallel))
     for number, segment in enumerate(every):
         part = budget.part(1.0 / (len(every) - number))
-        most.append(_of_segment(problem, model, segment, part))
+        most.append(_of_segment(problem, model, segment, part, seed))
         budget.cut |= part.cut
         at_s += [piece.at_s for piece in segment.pieces]
         spans += [piece.until_s - piece.at_s for piece in segment.pieces]
@@ -128,7 +128,9 @@ def fidelity_repair_bound(
     return FidelityBound(float(joined @ np.array(spans)), np.array(at_s), joined)
 
 
-def _of_segment(problem: RecoveryProblem, model: FidelityModel, segment: Segment, budget: Budget) -> FloatArray:
+def _of_segment(
+    problem: RecoveryProblem, model: FidelityModel, segment: Segment, budget: Budget, seed: int
+) -> FloatArray:
     """Return the most fidelity in each piece of a segment, shape (pieces,)."""
     if not segment.pieces:
         return np.zeros(0)
@@ -140,7 +142,9 @@ def _of_segment(problem: RecoveryProblem, model: FidelityModel, segment: Segment
     paths = fidelity_paths(model, ~down, able, part)
     if paths is None:
         budget.cut |= part.cut
-        by_streams = fidelity_bounds(model, down, able, problem.cost, _limits(segment.pieces)[0], budget.part(CUTS))
+        by_streams = fidelity_bounds(
+            model, down, able, problem.cost, _limits(segment.pieces)[0], budget.part(CUTS), seed
+        )
         return _rising(np.minimum(by_streams, _by_operators(problem, model, segment, down, able, budget)))
     if not paths.sets:
         return np.full(len(segment.pieces), paths.constant)
@@ -149,7 +153,7 @@ def _of_segment(problem: RecoveryProblem, model: FidelityModel, segment: Segment
     if len(paths.sets) > DENSE * int(able.sum()):
         by_operators = _by_operators(problem, model, segment, down, able, budget.part(CUTS))
         most = np.minimum(most, by_operators - paths.constant)
-    most = most_by_program(sets, segment, _rising(most), budget)
+    most = most_by_program(sets, segment, _rising(most), budget, seed)
     return np.asarray(np.minimum(paths.constant + _rising(most), 1.0), dtype=np.float64)
 
 

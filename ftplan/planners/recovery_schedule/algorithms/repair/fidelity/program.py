@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import solve_highs
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.paths import FidelityPaths, bundled
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.segments import Segment, SegmentPiece
+from ftplan.planners.solver import solve_program
 
 if TYPE_CHECKING:
     from ortools.math_opt.python import mathopt
@@ -75,13 +75,11 @@ def weighted_sets(segment: Segment, paths: FidelityPaths) -> WeightedSets:
 MOST_ENTRIES = 40_000
 #: Seconds below which none is begun, and an entry's seconds to build and presolve.
 LEAST_TIME_S, SECONDS_PER_ENTRY = 0.02, 2e-5
-#: Nodes of the search tree that one iteration buys.
-TREE_NODES_PER_ITERATION = 10
-#: What is added to the solver's bound for its tolerances, of the bound and of all that could be gained.
-RAISED, TOLERANCE = 1e-8, 1e-9
+#: Nodes of the search tree that one iteration buys, and the gap at which it has done enough.
+NODES_PER_ITERATION, ENOUGH = 10, 1e-6
 
 
-def most_by_program(sets: WeightedSets, segment: Segment, most: FloatArray, budget: Budget) -> FloatArray:
+def most_by_program(sets: WeightedSets, segment: Segment, most: FloatArray, budget: Budget, seed: int) -> FloatArray:
     """Return smaller bounds on the weight of the sets that run by the end of each piece, shape (pieces,).
 
     A bundle runs or not; a set needs its bundles; cores and seconds of restores are those of all nodes together, or
@@ -103,11 +101,12 @@ def most_by_program(sets: WeightedSets, segment: Segment, most: FloatArray, budg
             budget.unfinished()
             break
         part = budget.part(2.0 / (len(order) - number + 1))
-        bound = _solved(_PieceProgram(kept, segment, piece), part)
+        program = _PieceProgram(kept, segment, piece)
+        answer = solve_program(program.model, "HIGHS", part, seed, nodes_per_iteration=NODES_PER_ITERATION, gap=ENOUGH)
         budget.cut |= part.cut
-        if bound is not None:
+        if answer.bound is not None:
             solved.add(key)
-            most[: k + 1] = np.minimum(most[: k + 1], bound)
+            most[: k + 1] = np.minimum(most[: k + 1], answer.bound * program.scale)
     return most
 
 
@@ -179,34 +178,9 @@ class _PieceProgram:
             self._row(0.0, somewhere)
         for h in range(piece.hosts):
             room = float(segment.room[h])
-            self._row(room + TOLERANCE * max(1.0, room), cores[h])
+            self._row(room + ROUNDING * max(1.0, room), cores[h])
             if np.isfinite(piece.lane_s[h]):
                 self._row(float(piece.lane_s[h]), seconds[h])
         if np.isfinite(segment.pool):
             pooled = [term for h in np.flatnonzero(segment.pooled[: piece.hosts]).tolist() for term in cores[h]]
-            self._row(max(0.0, segment.pool) * (1.0 + TOLERANCE) + TOLERANCE, pooled)
-
-
-def _solved(program: _PieceProgram, budget: Budget) -> float | None:
-    """Return the solver's bound, None where it has none."""
-    from ortools.math_opt.python import mathopt
-    from ortools.math_opt.solvers import highs_pb2
-
-    highs = highs_pb2.HighsOptionsProto()
-    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance", "mip_abs_gap"):
-        highs.double_options[name] = TOLERANCE
-    nodes = None if budget.iterations is None else TREE_NODES_PER_ITERATION * budget.iterations
-    parameters = mathopt.SolveParameters(
-        time_limit=datetime.timedelta(seconds=budget.left_s),
-        relative_gap_tolerance=1e-6,
-        node_limit=nodes,
-        highs=highs,
-    )
-    answer = solve_highs(program.model, parameters, budget.left_s)
-    if answer is None:
-        budget.unfinished()
-        return None
-    if answer.termination.reason != mathopt.TerminationReason.OPTIMAL:
-        budget.unfinished()
-    bound = float(answer.termination.objective_bounds.dual_bound)
-    return (bound * (1.0 + RAISED) + TOLERANCE) * program.scale if np.isfinite(bound) else None
+            self._row(max(0.0, segment.pool) * (1.0 + ROUNDING) + ROUNDING, pooled)

@@ -15,7 +15,6 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.horizon.fidelity_time import reverse_greedy
-from ftplan.planners.recovery_schedule.algorithms.repair.exhaustive import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.instance import FidelityRepair, fidelity_repair
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     NOWHERE,
@@ -101,13 +100,6 @@ class FidelityGains:
     def best(self, placements: Iterable[RepairPlacement]) -> RepairPlacement:
         """Return the placement that gains most, the first of equals."""
         return max(placements, key=self.gained)
-
-    def optimum(self, budget: Budget) -> RepairPlacement | None:
-        """Return the best of all placements where these are few and tasks may be begun ahead of their queries."""
-        if self.repair is None or not self.instance.prefetch:
-            return None
-        best = optimum_where_few(self.repair.by_sets, budget)
-        return None if best is None else self.repair.of_all(best)
 
     def listed(self, budget: Budget | None = None) -> RepairPlacement:
         """Return the best of list schedules: in the orders of :func:`reverse_greedy`, by sets of tasks, by queries.

@@ -8,6 +8,8 @@ import numpy as np
 
 from ftplan.compiled import in_place, only_within
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.local_search import accepted_kernel, temperature_kernel
+from ftplan.planners.recovery_schedule.algorithms.random_draws import below, draw
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
 from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import PlacementArrays, RepairArrays
 from ftplan.planners.recovery_schedule.algorithms.repair.search.query_moves import (
@@ -46,12 +48,6 @@ class RoundQueries(NamedTuple):
 
 
 @only_within
-def below(count: int) -> int:
-    """Draw a whole number from 0 on below a count."""
-    return min(count - 1, int(np.random.random() * count))
-
-
-@only_within
 def note(moved: RoundQueries, q: int, number: int, many: int) -> int:
     """Add a query to those of the round, unless it is there or there is no room; return how many there are."""
     if moved.seen[q] == number or many == len(moved.query):
@@ -62,52 +58,52 @@ def note(moved: RoundQueries, q: int, number: int, many: int) -> int:
 
 
 @only_within
-def near(moved: RoundQueries, q: int, distance: int) -> int:
+def near(placed: PlacementArrays, moved: RoundQueries, q: int, distance: int) -> int:
     """Draw a query that is not far in the order of density."""
-    place = moved.place[q] + below(2 * distance + 1) - distance
+    place = moved.place[q] + below(placed.counter, 2 * distance + 1) - distance
     other: int = moved.by_density[min(len(moved.place) - 1, max(0, place))]
     return other
 
 
 @only_within
-def needing(repair: RepairArrays, b: int) -> int:
+def needing(repair: RepairArrays, placed: PlacementArrays, b: int) -> int:
     """Draw a query that needs a bundle."""
-    q: int = repair.by_query[repair.by_start[b] + below(repair.by_start[b + 1] - repair.by_start[b])]
+    q: int = repair.by_query[repair.by_start[b] + below(placed.counter, repair.by_start[b + 1] - repair.by_start[b])]
     return q
 
 
 @only_within
 def related(repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, q: int) -> int:
     """Draw a query that shares a task with query q, or a queue, or nearly its density, or nothing at all."""
-    draw = np.random.random()
-    other: int = below(repair.of_query.shape[1])
+    drawn = draw(placed.counter)
+    other: int = below(placed.counter, repair.of_query.shape[1])
     bundles = repair.start[q + 1] - repair.start[q]
-    if draw < BEFORE and bundles > 0:
-        b = repair.member[repair.start[q] + below(bundles)]
-        if draw < SHARES:
-            first: int = needing(repair, b)
+    if drawn < BEFORE and bundles > 0:
+        b = repair.member[repair.start[q] + below(placed.counter, bundles)]
+        if drawn < SHARES:
+            first: int = needing(repair, placed, b)
             return first
-        j = repair.tasks[repair.task_start[b] + below(repair.task_start[b + 1] - repair.task_start[b])]
-        forward = draw < BEHIND
-        for _ in range(1 + below(3)):
+        j = repair.tasks[repair.task_start[b] + below(placed.counter, repair.task_start[b + 1] - repair.task_start[b])]
+        forward = drawn < BEHIND
+        for _ in range(1 + below(placed.counter, 3)):
             i = placed.task_int[row.LATER, j] if forward else placed.task_int[row.EARLIER, j]
             j = i if i >= 0 else j
-        other = needing(repair, repair.bundle[j])
-    elif draw < ALIKE:
-        other = near(moved, q, NEAR)
+        other = needing(repair, placed, repair.bundle[j])
+    elif drawn < ALIKE:
+        other = near(placed, moved, q, NEAR)
     return other
 
 
 @only_within
 def neighbourhood(repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, number: int) -> tuple[int, int]:
     """Draw the queries of a round; return how many are taken out, and how many there are with those looked at."""
-    centre = below(repair.of_query.shape[1])
+    centre = below(placed.counter, repair.of_query.shape[1])
     many = note(moved, centre, number, 0)
-    for _ in range(int(MOST_REMOVED * np.random.random() ** 3)):
+    for _ in range(int(MOST_REMOVED * draw(placed.counter) ** 3)):
         many = note(moved, related(repair, placed, moved, centre), number, many)
     removed = many
-    for _ in range(int(NEIGHBOURS * np.random.random() ** 2)):
-        q = near(moved, centre, AROUND)
+    for _ in range(int(NEIGHBOURS * draw(placed.counter) ** 2)):
+        q = near(placed, moved, centre, AROUND)
         if placed.query_real[row.BACK, q] > repair.of_query[row.FLOOR, q]:
             many = note(moved, q, number, many)
     return removed, many
@@ -131,27 +127,29 @@ def marginal_work(repair: RepairArrays, placed: PlacementArrays, q: int, cores: 
 @only_within
 def place_in_queues(placed: PlacementArrays, moved: RoundQueries, q: int, many: int) -> float:
     """Draw the key that the tasks of a query get."""
-    draw = np.random.random()
+    drawn = draw(placed.counter)
     key: float = placed.query_real[row.RANK, q]
-    if draw >= SAME:
-        other = moved.query[below(many)] if draw < SAME + OTHER else below(placed.query_real.shape[1])
-        key = placed.query_real[row.RANK, other] + 2.0 * np.random.random() - 1.0
+    if drawn >= SAME:
+        other = below(placed.counter, placed.query_real.shape[1])
+        if drawn < SAME + OTHER:
+            other = moved.query[below(placed.counter, many)]
+        key = placed.query_real[row.RANK, other] + 2.0 * draw(placed.counter) - 1.0
     return key
 
 
 @only_within
 def recreate(repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, many: int) -> None:
     """Insert the queries of a round by noisy density."""
-    greed, cores = np.random.random() * NOISE, np.random.random()
-    draw = np.random.random()
-    way = row.LATEST if draw < LATE else row.TIGHTEST if draw < LATE + FULL else row.SOONEST
-    placed.noise[row.BLINK] = max(0.0, np.random.random() - 0.5) * MOST_BLINK
-    placed.noise[row.JITTER] = max(0.0, np.random.random() * 2.0 - 1.0)
-    placed.noise[row.SLACK] = max(0.0, np.random.random() * 5.0 - 4.0) ** 2
+    greed, cores = draw(placed.counter) * NOISE, draw(placed.counter)
+    drawn = draw(placed.counter)
+    way = row.LATEST if drawn < LATE else row.TIGHTEST if drawn < LATE + FULL else row.SOONEST
+    placed.noise[row.BLINK] = max(0.0, draw(placed.counter) - 0.5) * MOST_BLINK
+    placed.noise[row.JITTER] = max(0.0, draw(placed.counter) * 2.0 - 1.0)
+    placed.noise[row.SLACK] = max(0.0, draw(placed.counter) * 5.0 - 4.0) ** 2
     for i in range(many):
         q = moved.query[i]
         density = repair.of_query[row.PRIORITY, q] / marginal_work(repair, placed, q, cores)
-        moved.key[i] = -np.log(density) - greed * np.random.random()
+        moved.key[i] = -np.log(density) - greed * draw(placed.counter)
     for i in range(many):
         first = i
         for k in range(i + 1, many):
@@ -181,16 +179,15 @@ def keep_best(placed: PlacementArrays) -> None:
 
 @in_place
 def anneal(
-    repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, rounds: int, seed: int, hot: float, cold: float
+    repair: RepairArrays, placed: PlacementArrays, moved: RoundQueries, rounds: int, hot: float, cold: float
 ) -> None:
     """Make rounds under a temperature that falls from *hot* to *cold*, in priority × seconds.
 
     A round takes the queries of a :func:`neighbourhood` out and starts them again. What loses more is kept with
     probability exp(-more / temperature).
     """
-    np.random.seed(seed)
     for number in range(1, rounds + 1):
-        temperature = hot * (cold / hot) ** (number / rounds)
+        degrees = temperature_kernel(hot, cold, number / rounds)
         before = placed.loss[0]
         begin_round(placed)
         removed, many = neighbourhood(repair, placed, moved, placed.counter[0])
@@ -202,7 +199,7 @@ def anneal(
         more = placed.loss[0] - before
         for n in range(len(placed.noise)):
             placed.noise[n] = 0.0
-        if more <= 0.0 or np.random.random() < np.exp(-more / temperature):
+        if accepted_kernel(more, degrees, draw(placed.counter)):
             keep_best(placed)
         else:
             undo(repair, placed, before)

@@ -10,6 +10,7 @@ import numpy as np
 from ftplan.compiled import pays_within
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget, now
+from ftplan.planners.local_search import temperature
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.aggregated import aggregated_order
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement, value
 from ftplan.planners.recovery_schedule.algorithms.repair.search import order_annealing, query_moves
@@ -77,8 +78,7 @@ class _OrderSearch:
 
     def __init__(self, repair: RepairArrays, seed: int, loss: float, plain: bool) -> None:
         queries = repair.of_query.shape[1]
-        self.repair, self.placed = repair, empty(repair)
-        self._seed = seed
+        self.repair, self.placed = repair, empty(repair, seed)
         self._load: Callable[..., None] = query_moves.load.plain if plain else query_moves.load
         self._construct: Callable[..., None] = query_moves.construct.plain if plain else query_moves.construct
         self._anneal: Callable[..., None] = order_annealing.anneal.plain if plain else order_annealing.anneal
@@ -119,9 +119,8 @@ class _OrderSearch:
         self._restart()
         while done < many and not budget.over():
             some = min(self._chunk, many - done)
-            hot, cold = (self._unit * HOT * (COLD / HOT) ** min(1.0, at / planned) for at in (done, done + some))
-            self._seed += 1
-            self._anneal(self.repair, self.placed, self._moved, some, self._seed % 2**32, hot, cold)
+            hot, cold = (temperature(self._unit * HOT, self._unit * COLD, at / planned) for at in (done, done + some))
+            self._anneal(self.repair, self.placed, self._moved, some, hot, cold)
             done += some
             possible = int(done * left_s / max(now() - began, 1e-9))
             if possible < min(planned, many):  # cool down in the time that there is; a second run may then differ

@@ -8,6 +8,7 @@ import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
+from ftplan.planners.recovery_schedule.algorithms.random_draws import random_stream
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import RepairInstance, RepairPlacement
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
 
@@ -56,7 +57,7 @@ class PlacementArrays(NamedTuple):
     free: FloatArray  # (H + 1,) cores, the pool last
     lane: FloatArray  # (N,) room to work in
     noise: FloatArray  # (3,)
-    counter: IntArray  # (5,)
+    counter: IntArray  # (6,) the last is the state of the random numbers
     loss: FloatArray  # (2,) now and at best
 
 
@@ -114,7 +115,7 @@ def arrays_of(instance: RepairInstance) -> RepairArrays:
     )
 
 
-def empty(repair: RepairArrays) -> PlacementArrays:
+def empty(repair: RepairArrays, seed: int = 0) -> PlacementArrays:
     """Return a placement of nothing."""
     tasks, queries, bundles = (a.shape[1] for a in (repair.of_task, repair.of_query, repair.of_bundle))
     placed = PlacementArrays(
@@ -128,7 +129,7 @@ def empty(repair: RepairArrays) -> PlacementArrays:
         free=repair.limit.copy(),
         lane=np.zeros(repair.lanes.shape[1]),
         noise=np.zeros(3),
-        counter=np.zeros(5, dtype=np.int64),
+        counter=np.concatenate((np.zeros(5, dtype=np.int64), random_stream(seed))),
         loss=np.full(2, np.inf),
     )
     placed.task_real[[row.READY, row.CAUGHT]] = np.inf

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ftplan.compiled import only_within
+from ftplan.planners.recovery_schedule.algorithms.random_draws import draw
 from ftplan.planners.recovery_schedule.algorithms.repair.search import placement_rows as row
 from ftplan.planners.recovery_schedule.algorithms.repair.search.placement_arrays import PlacementArrays, RepairArrays
 
@@ -222,7 +223,7 @@ def best_host(
     limit, blink = until, placed.noise[row.BLINK]
     for h in range(len(repair.there)):
         there = repair.there[h]
-        if blink > 0.0 and np.random.random() < blink:
+        if blink > 0.0 and draw(placed.counter) < blink:
             continue
         if not has_room(repair, placed, j, h) or there > step >= 0.0 or there >= repair.span[1]:
             continue
@@ -276,7 +277,7 @@ def key_of(repair: RepairArrays, placed: PlacementArrays, j: int, key: float) ->
     """Return the key of a task of a query with a key."""
     jitter = placed.noise[row.JITTER]
     if jitter > 0.0:
-        key += jitter * (np.random.random() - repair.of_task[row.URGENCY, j])
+        key += jitter * (draw(placed.counter) - repair.of_task[row.URGENCY, j])
     own: float = key + repair.of_task[row.URGENCY, j]
     return own
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.local_search import anneal
 from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import recover_in_order
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, Policy, StepState
@@ -37,28 +38,63 @@ def tried_orders(
     Simulated annealing over places of queries: each order is carried out with all failures, and none looks ahead to
     them (:func:`recover_in_order`). No guarantee. ``budget.iterations`` is how many orders are tried.
     """
-    rng = np.random.default_rng(options.seed)
     queries = np.unique([downtime.query for downtime in start.downtimes])
-    place, here = _places(problem, start), -math.inf
-    best, most = None, worth(start)
-    orders = budget.passes(ORDERS)
-    plain = replace(options, objective="priority", iterations=0)
-    done, began = 0, budget.left_s
-    while done < orders and len(queries) and not budget.over():
-        tried = place.copy()
-        if done:
-            moved = rng.choice(queries, min(int(rng.integers(1, MOVED + 1)), len(queries)), replace=False)
-            tried[moved] = rng.random(len(moved)) / (1.0 - KEPT_SHARE)
-        made = construct_schedule(problem, replace(plain, time_limit_s=budget.left_s), _by_places(problem, tried))
-        value = -math.inf if made.answer is None else worth(made.answer)
-        share = max(done / orders, 1.0 - budget.left_s / began if options.iterations is None else 0.0)
-        heat = abs(most) * HOT * (COLD / HOT) ** share
-        if value >= here - heat * rng.exponential():
-            place, here = tried, value
-        if made.answer is not None and value > most:
-            best, most = made, value
-        done += 1
-    return best
+    tried = _TriedOrders(problem, options, queries, _places(problem, start), worth, budget)
+    tried.reached = worth(start)
+    if len(queries) and budget.passes(ORDERS) and not budget.over():
+        left_s, rounds = budget.left_s, budget.passes(ORDERS) - 1
+        tried.carry_out()
+        possible = int(budget.left_s / max(left_s - budget.left_s, 1e-9))
+        budget.cut |= possible < rounds  # it cools down in the time that there is
+        hot, cold = (abs(tried.reached) * share for share in (HOT, COLD))
+        anneal(tried, tried.random.random, min(rounds, possible), budget, hot, cold)
+    return tried.best
+
+
+class _TriedOrders:
+    """Places of queries, and the best of the schedules that came of them; see ``AnnealedState``."""
+
+    def __init__(
+        self,
+        problem: RecoveryProblem,
+        options: RecoveryOptions,
+        queries: IntArray,
+        place: FloatArray,
+        worth: Callable[[Schedule], float],
+        budget: Budget,
+    ) -> None:
+        self._problem, self._queries, self._worth, self._budget = problem, queries, worth, budget
+        self._options = replace(options, objective="priority", iterations=0)
+        self._place, self._before, self._here, self._value = place, place, -math.inf, -math.inf
+        self.random = np.random.default_rng(options.seed)
+        self.best: Result[Schedule] | None = None
+        self.reached = -math.inf
+
+    def carry_out(self) -> None:
+        """Make the schedule of the places, and keep it if it is the best."""
+        options = replace(self._options, time_limit_s=self._budget.left_s)
+        made = construct_schedule(self._problem, options, _by_places(self._problem, self._place))
+        self._value = -math.inf if made.answer is None else self._worth(made.answer)
+        if self._value > self.reached:
+            self.best, self.reached = made, self._value
+
+    def move(self) -> float | None:
+        """Move some queries to random places; return how much less the schedule is worth."""
+        if self._budget.over():
+            return None
+        self._before, self._here, self._place = self._place, self._value, self._place.copy()
+        count = min(int(self.random.integers(1, MOVED + 1)), len(self._queries))
+        moved = self.random.choice(self._queries, count, replace=False)
+        self._place[moved] = self.random.random(count) / (1.0 - KEPT_SHARE)
+        self.carry_out()
+        return 0.0 if self._here == -math.inf else self._here - self._value
+
+    def keep(self) -> None:
+        """Go on from the new places."""
+
+    def undo(self) -> None:
+        """Go back to the places before."""
+        self._place, self._value = self._before, self._here
 
 
 def _places(problem: RecoveryProblem, schedule: Schedule) -> FloatArray:

@@ -1,1 +1,0 @@
-"""``ftplan doctor``: what it finds, also where much is broken."""
