@@ -44,8 +44,8 @@ docs: $(STAMP) ## write what pages generate, and build the documentation, strict
 	$(BIN)/python -m mkdocs build --strict
 	@echo "site/index.html"
 
-test: lint arrows ## lint, import arrows, types, and all tests that are quick
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going types unit
+test: lint ## lint, import arrows, types, and all tests that are quick
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going types unit arrows
 
 test-slow: $(STAMP) $(CLASSES) ## the other tests: installation, browser, clusters, notebook, papers' figures
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m slow -n $(WORKERS)
