@@ -14,8 +14,8 @@ from ablation import Answer, Case, Part
 from allocation_at_scale import problem_of
 from exact_allocation import houston
 from exact_allocation import problem_of as flights_of
+from instances import daily_loads
 
-from ftplan.generators.loads import daily_loads
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology

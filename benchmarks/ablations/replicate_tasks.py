@@ -14,6 +14,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from ablation import Answer, Case, Part
+from instances import in_tree, mixture
 from replication_instances import FIGURE_14, figure_14, query_2, worst_case
 from replication_joint import production
 from replication_storm import topology_of
@@ -21,7 +22,6 @@ from replication_structured import problem_of as structured
 from replication_then_recover import inputs
 
 import ftplan
-from ftplan.generators.experiments import in_tree, mixture
 from ftplan.planners.registry import row
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ftplan.generators.experiments import LayerSizes, layered
+from benchmarks.instances import LayerSizes, layered
 from ftplan.io.model_entries import topology_entry
 
 from .conftest import environment

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.instances import daily_loads
 from ftplan.errors import FtplanError
-from ftplan.generators.loads import daily_loads
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.machine_limits import VARIABLE
 from ftplan.model.statistics import KeyGroupSeries
