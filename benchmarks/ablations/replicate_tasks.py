@@ -157,7 +157,7 @@ PARTS = (
     Part("relaxation before the program", {f"{HERE}.models.joint_program:JointProgram.relaxed": _nothing}),
     Part("one small program first", {f"{HERE}.exact:FEW_PAIRS": -1}),
     Part("heuristic before the program", {f"{HERE}.exact:_heuristic": _nothing}),
-    Part("packings", {f"{HERE}.models.{m}:packings": _no_sets for m in ("candidate_nodes", "sites")}),
+    Part("packings", {f"{HERE}.models.candidate_nodes:packings": _no_sets}),
     Part("tasks of use together", {f"{HERE}.models.joint_program:used_together": _alone}),
     Part("starts with other trees", {f"{HERE}.search.growth:STARTS": 0}),
     Part("ruins", {f"{HERE}.search.climbing:improved": _as_it_was}),
