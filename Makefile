@@ -83,10 +83,10 @@ arrows: $(STAMP)
 unit: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS)
 
-coverage: $(STAMP) ## lines of planners, metrics and simulation that their unit and contract tests run; takes a while
-	$(BIN)/python -m pytest -n auto -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.metrics \
+coverage: $(STAMP) ## lines of planners, measures and simulation that their unit and contract tests run; takes a while
+	$(BIN)/python -m pytest -n $(WORKERS) -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.model \
 		--cov=ftplan.simulation --cov-report=term:skip-covered \
-		tests/planners tests/metrics tests/simulation tests/model tests/test_planner_contracts.py
+		tests/planners tests/simulation tests/model tests/test_planner_contracts.py
 
 $(CLASSES): $(STAMP)
 	@$(BIN)/python -m tests.spark_classes $@ >/dev/null 2>&1 || touch $@
