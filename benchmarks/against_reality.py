@@ -27,7 +27,7 @@ from scipy.optimize import least_squares
 import ftplan
 from ftplan.costs.curves import find_recoveries
 from ftplan.costs.recoveries import read_recoveries
-from ftplan.costs.recoveries.reading import ReadingOptions
+from ftplan.costs.recoveries.tables import ReadingOptions
 from ftplan.model.recovery_costs import Curve
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.dataflow.job import StreamJob

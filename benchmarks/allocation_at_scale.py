@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from instances import daily_loads
 
-from ftplan.generators.loads import daily_loads
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Operator, Topology

@@ -33,8 +33,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from instances import popular_queries
 
-from ftplan.generators.experiments import popular_queries
 from ftplan.model.failure import FailureEvent
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray

@@ -21,8 +21,8 @@ import numpy as np
 import ftplan
 from ftplan.costs.curves import find_recoveries
 from ftplan.costs.recoveries import read_recoveries
-from ftplan.costs.recoveries.reading import ReadingOptions
-from ftplan.costs.sample import groups
+from ftplan.costs.recoveries.tables import ReadingOptions
+from ftplan.costs.unknowns import groups
 from ftplan.model.recovery_costs import MeasuredRecovery
 from ftplan.model.topology import FloatArray
 

@@ -29,7 +29,8 @@ from unseen_time import wikiticker
 
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.planners.scale_out.algorithms.alarming import alarming_threshold
-from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import scores
+from ftplan.planners.scale_out.bottlenecks.rules_file import shipped_rules
 from ftplan.planners.scale_out.forecasting.forecast import Forecaster, forecaster
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 
@@ -76,7 +77,7 @@ class OperatorLoad:
     @cached_property
     def score(self) -> np.ndarray:
         """The score of the worst task, (W,)."""
-        return np.asarray(scores(DEFAULT_RULES, self.inputs).max(axis=1))
+        return np.asarray(scores(shipped_rules(), self.inputs).max(axis=1))
 
     @cached_property
     def overloaded(self) -> np.ndarray:

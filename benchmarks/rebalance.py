@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from instances import daily_loads
 
-from ftplan.generators.loads import daily_loads
 from ftplan.model.units import MB
 
 ROOT = Path(__file__).resolve().parent.parent

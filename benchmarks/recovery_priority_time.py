@@ -23,8 +23,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+from instances import popular_queries
 
-from ftplan.generators.experiments import popular_queries
 from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.plan import Objective
 from ftplan.model.rates import rates

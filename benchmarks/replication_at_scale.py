@@ -9,9 +9,9 @@ import argparse
 import resource
 import time
 
+from instances import mixture
 from replication_instances import worst_case
 
-from ftplan.generators.experiments import mixture
 from ftplan.planners.replicate_tasks.algorithms.greedy import greedy
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.structure_aware import structure_aware

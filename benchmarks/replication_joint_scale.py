@@ -21,9 +21,9 @@ import time
 from typing import Any
 
 import numpy as np
+from instances import lognormal_tree, packed_cluster
 
 import ftplan
-from ftplan.generators.experiments import lognormal_tree, packed_cluster
 from ftplan.io.model_entries import cluster_entry, topology_entry
 
 MAX_CPU, ZONES, MB = 0.8, 20, 2**20

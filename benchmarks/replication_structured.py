@@ -13,9 +13,9 @@ import argparse
 import time
 
 import numpy as np
+from instances import in_tree
 from ortools.sat.python import cp_model
 
-from ftplan.generators.experiments import in_tree
 from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph

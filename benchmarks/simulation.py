@@ -1,8 +1,8 @@
-"""How fast recoveries are simulated: batches that tasks process in a second, by both planes, and whole commands.
+"""How fast recoveries are simulated: batches that tasks process in a second, and whole commands.
 
 Run: ``python benchmarks/simulation.py [--quick]``. The flow of batches goes on without a failure, on the examples' jobs
-and on layers of tasks with full edges between them; the loop as it is, not compiled, and the reference plane on SimPy
-go 6 simulated seconds far. Commands run in processes of their own: cold with an empty cache of compiled functions
+and on layers of tasks with full edges between them; the loop as it is, not compiled, goes 6
+simulated seconds far. Commands run in processes of their own: cold with an empty cache of compiled functions
 (``NUMBA_CACHE_DIR``), then warm.
 """
 
@@ -14,8 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,13 +22,11 @@ import numpy as np
 from ftplan.compiled import called_often
 from ftplan.io.loading import load
 from ftplan.simulation.dataflow.compiled import CompiledPlane
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import DataPlane, FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
 from ftplan.simulation.recovery.scene import scene_of
 
-#: Streams of a job up to which the slower ways are measured, over 6 simulated seconds.
+#: Streams of a job up to which the slower way is measured, over 6 simulated seconds.
 MOST_STREAMS = 5_000
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -74,7 +70,7 @@ def layers(wide: int, deep: int, until_s: float) -> Flow:
     return Flow(f"{deep} layers of {wide}", job, [task % nodes for task in range(tasks)], [4.0] * nodes, until_s)
 
 
-def run(flow: Flow, plane: DataPlane, until_s: float) -> tuple[float, int]:
+def run(flow: Flow, plane: CompiledPlane, until_s: float) -> tuple[float, int]:
     """Return how long a plane takes, and how many batches its tasks process."""
     for cores in flow.cores:
         plane.add_node(cores)
@@ -87,28 +83,19 @@ def run(flow: Flow, plane: DataPlane, until_s: float) -> tuple[float, int]:
 
 
 def planes(flows: list[Flow]) -> None:
-    print(
-        "| job | tasks | streams | nodes | simulated s | batches of tasks | s | 1,000/s | as it is, 1,000/s "
-        "| SimPy, 1,000/s |"
-    )
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    print("| job | tasks | streams | nodes | simulated s | batches of tasks | s | 1,000/s | as it is, 1,000/s |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     with called_often():
         run(flows[0], CompiledPlane(flows[0].job, FlowOptions()), 1.0)  # loads numba
     for flow in flows:
         with called_often():
             seconds, batches = run(flow, CompiledPlane(flow.job, FlowOptions(), flow.until_s), flow.until_s)
-        pace = [f"{batches / seconds / 1e3:,.0f}"]
-        plain = partial(CompiledPlane, flow.job, FlowOptions())
-        reference = partial(ReferencePlane, flow.job, FlowOptions(), identities=False)
-        short: tuple[Callable[[], DataPlane], ...] = (plain, reference)
-        for plane in short:
-            if flow.job.streams <= MOST_STREAMS:
-                short_s, some = run(flow, plane(), min(flow.until_s, 6.0))
-                pace.append(f"{some / short_s / 1e3:,.2f}")
-            else:
-                pace.append("–")
+        plain = "–"
+        if flow.job.streams <= MOST_STREAMS:
+            short_s, some = run(flow, CompiledPlane(flow.job, FlowOptions()), min(flow.until_s, 6.0))
+            plain = f"{some / short_s / 1e3:,.2f}"
         sizes = f"{flow.job.tasks:,} | {flow.job.streams:,} | {len(flow.cores):,} | {flow.until_s:g} | {batches:,}"
-        print(f"| {flow.name} | {sizes} | {seconds:.2f} | {' | '.join(pace)} |", flush=True)
+        print(f"| {flow.name} | {sizes} | {seconds:.2f} | {batches / seconds / 1e3:,.0f} | {plain} |", flush=True)
 
 
 def command(folder: str, words: str, cache: str) -> float:

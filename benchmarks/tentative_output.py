@@ -22,36 +22,38 @@ from pathlib import Path
 from typing import Any
 
 from reproduce.drawing import save
+from tentative.incidents import incident_join
+from tentative.judging import JudgedSet, TentativeOutput, judged
+from tentative.top_k import top_k
 
-from ftplan.simulation.tentative_output.answer import JudgedSet, TentativeOutput
-from ftplan.simulation.tentative_output.simulate import simulate_tentative_output
+from ftplan.spark_stats.choice import Engine
+from ftplan.spark_stats.session import open_session
 
 HERE = Path(__file__).resolve().parent
 FIGURE = HERE / "figures" / "figure-12-13.svg"
 WIKITICKER = HERE.parent / "examples" / "wikiticker" / "wikiticker-2015-09-12-sampled.json.gz"
-LOG = {"time_columns": "time", "key_columns": "page", "window_s": 6 * 3600.0, "slide_s": 3600.0}
 #: Queries with their options; of a quick run the traffic is a tenth of the paper's.
 QUERIES: Mapping[str, dict[str, Any]] = {
-    "Q1, by channel": {**LOG, "partition_columns": "channel"},
-    "Q1, by user": {**LOG, "partition_columns": "user"},
-    "Q2": {"duration_s": 1200.0},
-    "Q2, two streams alike": {"duration_s": 1200.0, "parallelism": (6, 6, 3, 1)},
+    "Q1, by channel": {"log": WIKITICKER, "part": "channel"},
+    "Q1, by user": {"log": WIKITICKER, "part": "user"},
+    "Q2": {"seconds": 1200},
+    "Q2, two streams alike": {"seconds": 1200, "tasks": (6, 6, 3, 1)},
 }
-QUICK = {"rate": 2_000, "users": 10_000, "duration_s": 600.0}
+QUICK = {"rate": 2_000, "users": 10_000, "seconds": 600}
 SHORT = {"dynamic-programming": "DP", "structure-aware": "SA", "greedy": "Greedy"}
 METRICS = {"output-fidelity": "OF", "internal-completeness": "IC"}
+STATISTICS = ("spearman", "kendall", "error")
 MEASURES = {"output_fidelity": "OF", "key_aligned_fidelity": "KAF", "internal_completeness": "IC"}
 
+Answers = Mapping[str, tuple[TentativeOutput, float, str]]
 
-def answer(query: str, quick: bool, engine: str) -> tuple[TentativeOutput, float]:
-    """Return what a query keeps, and the seconds that took, session included."""
-    options = dict(QUERIES[query])
-    if query.startswith("Q1"):
-        begun, logs = time.perf_counter(), [WIKITICKER]
-    else:
-        begun, logs = time.perf_counter(), []
-        options |= QUICK if quick else {}
-    return simulate_tentative_output(logs, engine=engine, **options), time.perf_counter() - begun
+
+def answer(query: str, quick: bool, engine: Engine) -> tuple[TentativeOutput, float, str]:
+    """Return what a query keeps, the seconds that took, session included, and what ran it."""
+    begun, on_log = time.perf_counter(), "log" in QUERIES[query]
+    options = QUERIES[query] | (QUICK if quick and not on_log else {})
+    with open_session(engine) as session, (top_k if on_log else incident_join)(session.spark, **options) as ready:
+        return judged(ready), time.perf_counter() - begun, session.engine
 
 
 def by(found: TentativeOutput, algorithm: str, metric: str) -> list[JudgedSet]:
@@ -80,7 +82,7 @@ def figure_13(query: str, found: TentativeOutput) -> None:
         print(f"| {row[0].ratio:.0%} | {' | '.join(cells)} |")
 
 
-def predictions(answers: Mapping[str, tuple[TentativeOutput, float]]) -> None:
+def predictions(answers: Answers) -> None:
     """Print how well each measure foretells accuracy."""
     print("\n### Which measure foretells accuracy\n")
     print(
@@ -89,16 +91,15 @@ def predictions(answers: Mapping[str, tuple[TentativeOutput, float]]) -> None:
     print("excess: mean of measure - accuracy.\n")
     print("| query | sets | measure | Spearman | Kendall | error | excess | best by |")
     print("|---|---:|---|---:|---:|---:|---:|---|")
-    for query, (found, _) in answers.items():
-        best = found.best
+    for query, (found, *_) in answers.items():
         for item in found.predictions:
             ranks = " | ".join("–" if value is None else f"{value:.3f}" for value in (item.spearman, item.kendall))
-            named = ", ".join(statistic for statistic, measures in best.items() if item.measure in measures)
+            named = ", ".join(statistic for statistic in STATISTICS if item.measure in found.best(statistic))
             numbers = f"{ranks} | {item.error:.3f} | {item.bias:+.3f}"
             print(f"| {query} | {len(found.different)} | {MEASURES[item.measure]} | {numbers} | {named} |")
 
 
-def findings(answers: Mapping[str, tuple[TentativeOutput, float]]) -> None:
+def findings(answers: Answers) -> None:
     """Print what the paper finds, and whether it is so here."""
     print("\n### What the paper finds\n")
     print("| finding | query | here | holds |")
@@ -107,7 +108,7 @@ def findings(answers: Mapping[str, tuple[TentativeOutput, float]]) -> None:
     def row(finding: str, query: str, here: str, holds: bool) -> None:
         print(f"| {finding} | {query} | {here} | {'yes' if holds else 'no'} |")
 
-    for query, (found, _) in answers.items():
+    for query, (found, *_) in answers.items():
         stated = {item.measure: item for item in found.predictions}
         of, ic = stated["output_fidelity"], stated["internal_completeness"]
         ranks = f"Spearman {of.spearman or 0.0:.3f} and {ic.spearman or 0.0:.3f}"
@@ -127,7 +128,7 @@ def findings(answers: Mapping[str, tuple[TentativeOutput, float]]) -> None:
                 abs(means[0] - means[1]) < 0.05 and means[2] <= min(means[:2]))  # fmt: skip
 
 
-def plot(answers: Mapping[str, tuple[TentativeOutput, float]]) -> None:
+def plot(answers: Answers) -> None:
     """Draw figure 12 above figure 13, a column a query."""
     import matplotlib
 
@@ -139,7 +140,7 @@ def plot(answers: Mapping[str, tuple[TentativeOutput, float]]) -> None:
     drawing, panels = pyplot.subplots(
         2, len(answers), figsize=(4.3 * len(answers), 7.6), sharey=True, layout="constrained"
     )
-    for (query, (found, _)), (above, below) in zip(answers.items(), panels.T, strict=True):
+    for (query, (found, *_)), (above, below) in zip(answers.items(), panels.T, strict=True):
         for metric, colour in (("output-fidelity", "C0"), ("internal-completeness", "C3")):
             chosen, name = by(found, "structure-aware", metric), metric.replace("-", "_")
             ratios, short = [item.ratio for item in chosen], METRICS[metric]
@@ -167,13 +168,13 @@ def main() -> None:
     parser.add_argument("--engine", choices=["auto", "spark", "sail"], default="sail")
     asked = parser.parse_args()
     answers = {query: answer(query, asked.quick, asked.engine) for query in QUERIES}
-    for query, (found, _) in answers.items():
+    for query, (found, *_) in answers.items():
         figure_12(query, found)
         figure_13(query, found)
     predictions(answers)
     findings(answers)
-    took = ", ".join(f"{query} {seconds:.0f} s" for query, (_, seconds) in answers.items())
-    print(f"\n{next(iter(answers.values()))[0].engine}: {took}, session included.")
+    took = ", ".join(f"{query} {seconds:.0f} s" for query, (_, seconds, _) in answers.items())
+    print(f"\n{next(iter(answers.values()))[2]}: {took}, session included.")
     if not asked.quick:
         plot(answers)
 

@@ -130,8 +130,7 @@ def _allocation_inputs(folder: Path, name: str, groups: int, nodes: int, windows
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-    from ftplan.generators.loads import daily_loads
+    from instances import daily_loads
 
     rng = np.random.default_rng(0)
     records = daily_loads(groups, windows, rng).T.ravel()
@@ -167,7 +166,8 @@ def _allocation_inputs(folder: Path, name: str, groups: int, nodes: int, windows
 
 def _layers(tasks: int, layers: int, seed: int) -> dict[str, Any]:
     """Return a topology of layers with measured substreams: each operator feeds two of the next layer."""
-    from ftplan.generators.experiments import LayerSizes, layered
+    from instances import LayerSizes, layered
+
     from ftplan.io.model_entries import topology_entry
 
     made = topology_entry(layered(LayerSizes(layers, 2, tasks // layers // 2, 3), seed, key_groups=128, joins_every=3))
@@ -224,7 +224,7 @@ def _recovery_inputs(folder: Path) -> None:
 
 def write_inputs(folder: Path) -> None:
     """Write all inputs."""
-    from ftplan.generators.experiments import mixture
+    from instances import mixture
 
     _allocation_inputs(folder, "middle", 2_048, 48, 288)
     _allocation_inputs(folder, "large", 32_768, 400, 288)

@@ -14,6 +14,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from ablation import Answer, Case, Part
+from instances import in_tree, mixture
 from replication_instances import FIGURE_14, figure_14, query_2, worst_case
 from replication_joint import production
 from replication_storm import topology_of
@@ -21,7 +22,6 @@ from replication_structured import problem_of as structured
 from replication_then_recover import inputs
 
 import ftplan
-from ftplan.generators.experiments import in_tree, mixture
 from ftplan.planners.registry import row
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
@@ -157,7 +157,7 @@ PARTS = (
     Part("relaxation before the program", {f"{HERE}.models.joint_program:JointProgram.relaxed": _nothing}),
     Part("one small program first", {f"{HERE}.exact:FEW_PAIRS": -1}),
     Part("heuristic before the program", {f"{HERE}.exact:_heuristic": _nothing}),
-    Part("packings", {f"{HERE}.models.{m}:packings": _no_sets for m in ("candidate_nodes", "sites")}),
+    Part("packings", {f"{HERE}.models.candidate_nodes:packings": _no_sets}),
     Part("tasks of use together", {f"{HERE}.models.joint_program:used_together": _alone}),
     Part("starts with other trees", {f"{HERE}.search.growth:STARTS": 0}),
     Part("ruins", {f"{HERE}.search.climbing:improved": _as_it_was}),

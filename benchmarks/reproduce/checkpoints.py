@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from exact_allocation import problem_of
 
-from ftplan.generators.knobs import StatsKnobs, TopologyKnobs
+from ftplan.generators.knobs import TopologyKnobs
+from ftplan.generators.options import StatsKnobs
 from ftplan.generators.presets import STATISTICS, TOPOLOGIES
 from ftplan.generators.stats import statistics
 from ftplan.generators.topology import topology as generated

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import ftplan
-from ftplan.generators.knobs import StatsKnobs
 from ftplan.generators.loads import START_S, joined, rows_of
+from ftplan.generators.options import StatsKnobs
 from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.statistics import EPOCH, Manifest, OperatorStatistics
 from ftplan.model.topology import FloatArray

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any
 
+from tentative.judging import JudgedSet
 from tentative_output import METRICS, SHORT, answer
 
-from ftplan.simulation.tentative_output.answer import JudgedSet
 from reproduce.checks import at_least, at_most, mean, number
 from reproduce.drawing import lines
 from reproduce.row import Check, Claim, Outcome, Row, Table

@@ -186,7 +186,7 @@ ROWS = (
             ),
         ),
         "parallelisms: Q1 8, 4, 1 tasks, Q2 8, 4, 4, 1; rates fall as k^-0.5; the accuracies are those of "
-        "`simulate tentative-output`",
+        "`benchmarks/tentative_output.py`",
     ),
     Row(
         "replication-figure-14",

@@ -25,7 +25,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Try it": (
         "what-if", "simulate recovery", "simulate migration", "simulate scaling", "simulate ring",
-        "simulate tentative-output",
     ),
     "Judge it": ("evaluate", "verify", "explain", "diff"),
     "Use it": ("export-plan", "report"),

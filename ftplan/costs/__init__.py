@@ -6,7 +6,7 @@ Two commands. ``calibrate`` fits the parameters of :mod:`ftplan.model.measures.r
     replay = share * interval * rho, catching up = (stopped + replay) * rho / (1 - rho), rho = rate / capacity
 
 ``calibrate.py`` is the function; ``recoveries/`` reads what was measured, ``curves.py`` finds failures in curves;
-``fitted_costs.py`` fits them as a ``sample.py``: ``unknowns.py`` (what the recoveries can tell), ``fit.py`` (least
+``fitted_costs.py`` fits them as the sample of ``unknowns.py`` (and what it can tell), ``fit.py`` (least
 squares on logarithms, bootstrap limits), ``selection.py`` (what without them predicts held-out recoveries as well is
 left out); ``calibration.py`` is the result, document and figure.
 

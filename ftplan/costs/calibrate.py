@@ -13,7 +13,7 @@ from ftplan.io.options.fields import checked, one_of
 from ftplan.model.plan import Warn
 
 if TYPE_CHECKING:
-    from ftplan.costs.recoveries.reading import RecoveryReading
+    from ftplan.costs.recoveries.tables import RecoveryReading
     from ftplan.model.recovery_costs import MeasuredRecovery
 
 
@@ -76,7 +76,7 @@ def _calibration(
 ) -> Calibration:
     from ftplan.costs.fitted_costs import fitted_costs
     from ftplan.costs.recoveries import read_recoveries
-    from ftplan.costs.recoveries.reading import ReadingOptions
+    from ftplan.costs.recoveries.tables import ReadingOptions
 
     progress("reading recoveries", None)
     columns = dict(item.split("=", 1) for item in options.column)

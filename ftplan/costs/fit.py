@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.costs.sample import Sample
-from ftplan.costs.unknowns import Unknowns
+from ftplan.costs.unknowns import Sample, Unknowns
 from ftplan.model.measures.recovery_time import RecoveryParameters, RecoveryParts, recovery_time
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB

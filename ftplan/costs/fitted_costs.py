@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ftplan.costs.fit import MOST_REPLAYED, Values, at_limit, confidence_limits, predict
-from ftplan.costs.sample import Sample
 from ftplan.costs.selection import UNLIMITED, By, HeldOut, held_out, relative_errors, selected
-from ftplan.costs.unknowns import Unknowns, unknowns
+from ftplan.costs.unknowns import Sample, Unknowns, unknowns
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn
 from ftplan.model.recovery_costs import PARAMETERS, Estimate, FittedRange, MeasuredRecovery, RecoveryCosts
@@ -36,20 +35,13 @@ class Accuracy(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedCosts:
-    """Recovery costs, with what they rest on.
-
-    Attributes
-    ----------
-    basis
-        What each parameter rests on, in words.
-    recoveries
-        All that were read; ``predicted_s`` and ``held_out_s`` are of shape (len(recoveries),), NaN where a recovery
-        was not measured to its end or could not be used.
-    """
+    """Recovery costs, with what they rest on."""
 
     costs: RecoveryCosts
-    basis: Mapping[str, str]
+    basis: Mapping[str, str]  # what each parameter rests on, in words
     accuracy: Accuracy | None
+    #: All that were read; ``predicted_s`` and ``held_out_s`` are of shape (len(recoveries),), NaN where a recovery was
+    #: not measured to its end or could not be used
     recoveries: tuple[MeasuredRecovery, ...]
     predicted_s: FloatArray
     held_out_s: FloatArray

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ftplan.costs.fit import Values, at_limit, estimate, predict
-from ftplan.costs.sample import Sample, groups
-from ftplan.costs.unknowns import Unknowns, usable
+from ftplan.costs.unknowns import Sample, Unknowns, groups, usable
 from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray
 

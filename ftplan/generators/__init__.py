@@ -3,8 +3,7 @@
 Equal knobs give equal results, down to the last bit. What a paper states is drawn from one stream of random numbers;
 what is added to it (costs, state, priorities) is drawn from others, so that a knob of the one leaves the other alone.
 
-``generate.py`` is the function and the command; ``options.py`` and ``topology_options.py`` have the knobs of
-``knobs.py`` as options, ``presets.py`` the settings of experiments. ``topology.py`` (with ``queries.py``),
-``cluster.py``, ``failure.py`` and ``stats.py`` (with ``loads.py``) make one kind of document each. ``experiments.py``
-has instances of benchmarks whose draws are their own.
+``generate.py`` is the function and the command; ``knobs.py`` (of topologies) and ``options.py`` have the knobs as
+options, ``presets.py`` the settings of experiments. ``topology.py`` (with ``queries.py``), ``cluster.py``,
+``failure.py`` and ``stats.py`` (with ``loads.py``) make one kind of document each.
 """

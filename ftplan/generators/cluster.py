@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.generators.knobs import ClusterKnobs, FloatRange
+from ftplan.generators.knobs import FloatRange
+from ftplan.generators.options import ClusterKnobs
 from ftplan.generators.topology import DIGITS, digits
 from ftplan.model.cluster import Cluster, Network, Node, Placement, Zone
 from ftplan.model.cluster import spread as round_robin

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.generators.knobs import FailureKnobs
+from ftplan.generators.options import FailureKnobs
 from ftplan.generators.topology import digits
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.failure import Arrival, Fail, Failure, Scenario
@@ -112,7 +112,7 @@ def _arrivals(
     knobs: FailureKnobs, lost: Sequence[Node], cluster: Cluster, random: np.random.Generator
 ) -> tuple[Arrival, ...]:
     """Return as many replacements as were asked for, else as were lost, by time."""
-    like, low, high = lost or cluster.nodes, *knobs.arrival_time_s
+    like, (low, high) = lost or cluster.nodes, knobs.arrival_time_s
     taken = {node.id for node in cluster.nodes}
     names = (name for k in range(1, len(taken) + 10**9) if (name := f"r{k}") not in taken)
     count = len(lost) if knobs.arrivals is None else knobs.arrivals

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ftplan.errors import FtplanError
-from ftplan.generators.knobs import StatsKnobs
+from ftplan.generators.options import StatsKnobs
 from ftplan.model.ranges import MEASURED
 from ftplan.model.statistics import TABLES
 from ftplan.model.topology import FloatArray, IntArray
@@ -70,19 +70,6 @@ def grid(knobs: StatsKnobs) -> tuple[int, int]:
     """Return the length of a window and the start of the first, in microseconds."""
     window_us = round(knobs.window_s * 1e6)
     return window_us, START_S * 1_000_000 // window_us * window_us
-
-
-def daily_loads(
-    groups: int, windows: int, seed: int | np.random.Generator, records: float = 10.0, day: int = 144
-) -> FloatArray:
-    """Return Poisson loads of key groups with lognormal sizes that follow the day with random phases.
-
-    Shape (windows, groups); *records* is the median size in a window, and *day* how many windows a day has.
-    """
-    knobs = StatsKnobs(windows=windows, records=records, window_s=86_400.0 / day)
-    random = np.random.default_rng(seed)
-    size = records * sizes(knobs, groups, random)
-    return drawn(knobs, expected(knobs, size, phases(knobs, groups, 0, random), random), random)
 
 
 def sizes(knobs: StatsKnobs, groups: int, random: np.random.Generator) -> FloatArray:

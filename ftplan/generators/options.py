@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ftplan.generators import knobs
-from ftplan.generators.knobs import ClusterKnobs, FailureKnobs, StatsKnobs
-from ftplan.generators.topology_options import CHANCE, FRACTION, SEED, TopologyGeneration, between, held, or_none
+from ftplan.generators.knobs import CHANCE, FRACTION, MAX_ROWS, SEED, TopologyKnobs, between, held, or_none
 from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, seconds, speed, whole
 from ftplan.model import ranges
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterGeneration(Options, ClusterKnobs):
-    """The options of ``ftplan generate cluster``."""
+class ClusterKnobs(Options):
+    """The options of ``ftplan generate cluster``. Memory in units of 2^20 bytes, bandwidth in these per second."""
 
     seed: int = SEED
     nodes: int | None = option(
@@ -29,13 +27,13 @@ class ClusterGeneration(Options, ClusterKnobs):
         metavar="X|LOW-HIGH",
     )
     memory_per_core: float | None = option(
-        ClusterKnobs.memory_per_core,
+        4096.0,
         or_none(number(1.0, 1e6)),
         "Memory per core, in units of 2^20 bytes.",
         metavar="X|none",
     )
     zones: int = option(
-        ClusterKnobs.zones,
+        4,
         whole(0, 1_000_000),
         "Zones, dealt to nodes in turn, no more than nodes; 0: none.",
         metavar="N",
@@ -47,34 +45,28 @@ class ClusterGeneration(Options, ClusterKnobs):
         metavar="SHARE",
     )
     placement: str = option(
-        ClusterKnobs.placement,
-        one_of(*knobs.PLACEMENTS),
+        "zones",
+        one_of("round-robin", "zones", "random", "none"),
         "Where tasks lie: zones = an operator's in zone after zone; random = where there is room; or none.",
     )
-    copies: int = option(
-        ClusterKnobs.copies, whole(0, 100), "Checkpoint copies of each key group in place.", metavar="N"
-    )
-    replicas: float = option(ClusterKnobs.replicas, FRACTION, "Share of tasks with replicas in place.", metavar="SHARE")
-    node_failure: Any = option(
-        ClusterKnobs.node_failure, CHANCE, "Probability that a node fails.", metavar="X|LOW-HIGH|none"
-    )
-    zone_failure: Any = option(
-        ClusterKnobs.zone_failure, CHANCE, "Probability that a zone fails.", metavar="X|LOW-HIGH|none"
-    )
-    bandwidth: float | None = speed(ClusterKnobs.bandwidth, optional(number(1e-6, 1e9)), "Between two nodes.")
-    delay_s: float | None = seconds(ClusterKnobs.delay_s, optional(held(ranges.SECONDS, 1e6)), "Between two nodes.")
+    copies: int = option(0, whole(0, 100), "Checkpoint copies of each key group in place.", metavar="N")
+    replicas: float = option(0.0, FRACTION, "Share of tasks with replicas in place.", metavar="SHARE")
+    node_failure: Any = option((0.001, 0.01), CHANCE, "Probability that a node fails.", metavar="X|LOW-HIGH|none")
+    zone_failure: Any = option((0.001, 0.01), CHANCE, "Probability that a zone fails.", metavar="X|LOW-HIGH|none")
+    bandwidth: float | None = speed(100.0, optional(number(1e-6, 1e9)), "Between two nodes.")
+    delay_s: float | None = seconds(0.001, optional(held(ranges.SECONDS, 1e6)), "Between two nodes.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatsGeneration(Options, StatsKnobs):
-    """The options of ``ftplan generate stats``."""
+class StatsKnobs(Options):
+    """The options of ``ftplan generate stats``: load of a key group in a window, and how it varies."""
 
     seed: int = SEED
-    windows: int = option(StatsKnobs.windows, whole(1, 10_000_000), "Number of windows.", metavar="N")
-    window_s: float = seconds(StatsKnobs.window_s, number(1e-3, 1e9), "Length of a window.")
-    sizes: str = option(StatsKnobs.sizes, one_of(*knobs.LOADS), "How sizes of key groups are distributed.")
+    windows: int = option(144, whole(1, 10_000_000), "Number of windows.", metavar="N")
+    window_s: float = seconds(600.0, number(1e-3, 1e9), "Length of a window.")
+    sizes: str = option("lognormal", one_of("lognormal", "zipf"), "How sizes of key groups are distributed.")
     skew: float = option(
-        StatsKnobs.skew,
+        1.0,
         number(0.0, 5.0),
         "Sigma of lognormal sizes, or Zipf's exponent; within each task without --records.",
         metavar="X",
@@ -86,69 +78,75 @@ class StatsGeneration(Options, StatsKnobs):
         "rates]",
         metavar="X",
     )
-    cycle_s: float = seconds(StatsKnobs.cycle_s, number(1e-3, 1e10), "Length of the cycle of loads.")
+    cycle_s: float = seconds(86_400.0, number(1e-3, 1e10), "Length of the cycle of loads.")
     over_time: str = option(
-        StatsKnobs.over_time,
-        one_of(*knobs.SHAPES_OVER_TIME),
+        "sine",
+        one_of("sine", "square", "ramp"),
         "sine: a cycle; square: high and low in turn; ramp: up or down from end to end.",
     )
     level: float = option(
-        StatsKnobs.level, number(0.0, 1e6), "Mean load over the swing of the cycle; below 1 loads reach 0.", metavar="X"
+        1.2, number(0.0, 1e6), "Mean load over the swing of the cycle; below 1 loads reach 0.", metavar="X"
     )
     camps: int = option(
-        StatsKnobs.camps,
+        0,
         whole(0, 1_000_000),
         "Phases that key groups share: 1 = all rise together, 2 = half against the other half, 0 = random phases.",
         metavar="N",
     )
     camps_by: str = option(
-        StatsKnobs.camps_by, one_of(*knobs.CAMPS), "Whether an operator's key groups are in all camps or in one."
+        "key-group", one_of("key-group", "operator"), "Whether an operator's key groups are in all camps or in one."
     )
     strength: float = option(
-        StatsKnobs.strength, FRACTION, "Correlation within a camp; the rest is each key group's own.", metavar="SHARE"
+        1.0, FRACTION, "Correlation within a camp; the rest is each key group's own.", metavar="SHARE"
     )
-    poisson: bool = option(StatsKnobs.poisson, FLAG, "Draw counts around these loads.", flag="--poisson/--no-poisson")
+    poisson: bool = option(True, FLAG, "Draw counts around these loads.", flag="--poisson/--no-poisson")
     record_bytes: float | None = option(
         None, optional(number(1e-3, 1e9)), "Bytes of a record.  [default: no column]", metavar="X"
     )
-    cpu: bool = option(StatsKnobs.cpu, FLAG, "Cpu time, by the topology's cpu.", flag="--cpu/--no-cpu")
-    state: bool = option(StatsKnobs.state, FLAG, "State, by the topology's.", flag="--state/--no-state")
-    tasks: bool = option(StatsKnobs.tasks, FLAG, "Also a table of tasks.")
-    substreams: bool = option(StatsKnobs.substreams, FLAG, "Also a table of substreams.")
-    max_rows: int = option(StatsKnobs.max_rows, whole(1), "Refuse to make a table of more rows than this.", metavar="N")
+    cpu: bool = option(True, FLAG, "Cpu time, by the topology's cpu.", flag="--cpu/--no-cpu")
+    state: bool = option(True, FLAG, "State, by the topology's.", flag="--state/--no-state")
+    tasks: bool = option(False, FLAG, "Also a table of tasks.")
+    substreams: bool = option(False, FLAG, "Also a table of substreams.")
+    max_rows: int = option(MAX_ROWS, whole(1), "Refuse to make a table of more rows than this.", metavar="N")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FailureGeneration(Options, FailureKnobs):
-    """The options of ``ftplan generate failure``."""
+class FailureKnobs(Options):
+    """The options of ``ftplan generate failure``: what fails, which nodes arrive in its place, and alternatives."""
 
     seed: int = SEED
-    fail: str = option(FailureKnobs.fail, one_of(*knobs.FAILING), "What fails; a burst is of nodes, mostly of a zone.")
-    count: int = option(FailureKnobs.count, whole(1, 1_000_000), "How many of these, or how many bursts.", metavar="N")
-    burst: float = option(FailureKnobs.burst, number(1.0, 1e6), "Mean nodes of a burst.", metavar="X")
+    fail: str = option(
+        "burst",
+        one_of("nodes", "zones", "burst", "operators", "tasks", "everything", "nothing"),
+        "What fails; a burst is of nodes, mostly of a zone.",
+    )
+    count: int = option(1, whole(1, 1_000_000), "How many of these, or how many bursts.", metavar="N")
+    burst: float = option(3.0, number(1.0, 1e6), "Mean nodes of a burst.", metavar="X")
     burst_sizes: str = option(
-        FailureKnobs.burst_sizes, one_of(*knobs.BURST_SIZES), "Whether sizes of bursts vary, or are all the mean."
+        "geometric", one_of("geometric", "fixed"), "Whether sizes of bursts vary, or are all the mean."
     )
     spill: float = option(
-        FailureKnobs.spill,
+        0.1,
         FRACTION,
         "Chance that a burst goes on in any zone.",
         metavar="SHARE",
     )
-    spacing_s: float = seconds(FailureKnobs.spacing_s, held(ranges.TIME_S, 1e6), "Time between two failures.")
+    spacing_s: float = seconds(0.0, held(ranges.TIME_S, 1e6), "Time between two failures.")
     arrivals: int | None = option(
         None, optional(whole(0, 1_000_000)), "Nodes that arrive.  [default: as many as are lost]", metavar="N"
     )
     arrival_time_s: Any = option(
-        FailureKnobs.arrival_time_s, between(1e-3, 1e6), "Seconds until a node can host tasks.", metavar="X|LOW-HIGH"
+        (120.0, 360.0), between(1e-3, 1e6), "Seconds until a node can host tasks.", metavar="X|LOW-HIGH"
     )
-    uncertain: bool = option(FailureKnobs.uncertain, FLAG, "Write the range of an arrival, not a time drawn from it.")
+    uncertain: bool = option(False, FLAG, "Write the range of an arrival, not a time drawn from it.")
     scenarios: str = option(
-        FailureKnobs.scenarios, one_of(*knobs.SCENARIOS), "Alternatives: each node, each zone, both, or bursts."
+        "none",
+        one_of("none", "nodes", "zones", "both", "bursts"),
+        "Alternatives: each node, each zone, both, or bursts.",
     )
-    bursts: int = option(FailureKnobs.bursts, whole(1, 1_000_000), "How many bursts as alternatives.", metavar="N")
+    bursts: int = option(10, whole(1, 1_000_000), "How many bursts as alternatives.", metavar="N")
     probability: float = option(
-        FailureKnobs.probability,
+        0.01,
         number(1e-6, 1.0),
         "Of an alternative whose probability the cluster does not say; of all bursts together.",
         metavar="X",
@@ -156,8 +154,8 @@ class FailureGeneration(Options, FailureKnobs):
 
 
 OPTIONS: Mapping[str, type[Options]] = {
-    "topology": TopologyGeneration,
-    "cluster": ClusterGeneration,
-    "stats": StatsGeneration,
-    "failure": FailureGeneration,
+    "topology": TopologyKnobs,
+    "cluster": ClusterKnobs,
+    "stats": StatsKnobs,
+    "failure": FailureKnobs,
 }

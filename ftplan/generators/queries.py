@@ -42,7 +42,7 @@ def queries_topology(knobs: TopologyKnobs) -> Topology:
         members = random.choice(knobs.queries, min(share, int((room > 0).sum())), replace=False, p=room / room.sum())
         room[members] -= 1
         queries_of.append(set(members.tolist()))
-    cost = random.uniform(*knobs.cpu, len(queries_of))
+    cost = random.uniform(knobs.cpu[0], knobs.cpu[1], len(queries_of))
     priority = np.ones(len(queries_of))
     load = np.array([sum(cost[t] for t, of in enumerate(queries_of) if q in of) for q in range(knobs.queries)])
     priority[: knobs.queries] = priorities_of(knobs.priority, knobs.priorities, load, random)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.generators.knobs import StatsKnobs
 from ftplan.generators.loads import drawn, expected, grid, joined, phases, rows_of, sizes
+from ftplan.generators.options import StatsKnobs
 from ftplan.model.rates import FullStream, PairStream, Rates, rates
 from ftplan.model.statistics import EPOCH, Manifest, OperatorStatistics
 from ftplan.model.task_graph import TaskGraph

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn
+from ftplan.io.options.fields import Options
+from ftplan.model.plan import FORMAT_VERSION, InputFile, Warn, canonical_json
 from ftplan.model.topology import FloatArray
 from ftplan.simulation.registry import FORMAT
 from ftplan.version import __version__
@@ -19,58 +20,54 @@ QUANTILES, CONFIDENCE = (0.05, 0.5, 0.95), 0.95
 Document = dict[str, Any]
 
 
-class SimulationOptions(Protocol):
-    """Options of a simulation."""
-
-    @property
-    def seed(self) -> int:
-        """Seed of all random choices."""
-
-    def recorded(self) -> Document:
-        """Return the other options, as an answer keeps them."""
-
-
-class SimulationAnswer(Protocol):
+@dataclass(frozen=True, eq=False)
+class Simulation:
     """What came out of a simulation."""
 
-    @property
-    def options(self) -> SimulationOptions:
-        """What was asked for."""
+    kind: ClassVar[str]
+    options: Options
+    body: Document  # what the document holds beside what all documents do
+    inputs: tuple[InputFile, ...]
+    warnings: tuple[Warn, ...]
+    #: Options that take a file, where they are recorded in another way than they were given
+    files: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def inputs(self) -> tuple[InputFile, ...]:
-        """What it was simulated from."""
+    def unmet(self) -> str | None:
+        """Why the command ends with exit code 1; None where it does not."""
+        return None
 
-    @property
-    def warnings(self) -> tuple[Warn, ...]:
-        """What deserves a second look."""
+    def to_dict(self) -> Document:
+        """Return the document, format ``ftplan/simulation``."""
+        options: Any = self.options
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "kind": self.kind,
+            "tool_version": __version__,
+            "inputs": [item.to_dict() for item in self.inputs],
+            "options": {**options.recorded(), **self.files},
+            "seed": options.seed,
+            **self.body,
+            "warnings": [item.to_dict() for item in self.warnings],
+        }
+
+    def to_json(self) -> str:
+        """Return the document as JSON text, the same for the same answer."""
+        return canonical_json(self.to_dict())
+
+    def _frame(self, label: str, entries: Sequence[Document]) -> Any:
+        """Return a pandas frame with a row for each of some *entries* (nodes, modes) and cell of time."""
+        import pandas as pd
+
+        return pd.concat(
+            pd.DataFrame({label: item[label], "time_s": self.body["time_s"], **item["over_time"]}) for item in entries
+        )
 
 
-def simulation_document(
-    answer: SimulationAnswer, kind: str, contents: Mapping[str, Any], files: Mapping[str, Any] = MappingProxyType({})
-) -> Document:
-    """Return a document of format ``ftplan/simulation``.
-
-    Parameters
-    ----------
-    kind
-        What was simulated.
-    contents
-        What came out, as documents of the kind have it.
-    files
-        Options that take a file, where they are recorded in another way than they were given.
-    """
-    return {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "kind": kind,
-        "tool_version": __version__,
-        "inputs": [item.to_dict() for item in answer.inputs],
-        "options": {**answer.options.recorded(), **files},
-        "seed": answer.options.seed,
-        **contents,
-        "warnings": [item.to_dict() for item in answer.warnings],
-    }
+def cells(values: FloatArray) -> list[float | None]:
+    """Return values as documents have them: None where they are not known."""
+    return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
 def mean_interval(values: FloatArray) -> tuple[float, float | None, float | None]:

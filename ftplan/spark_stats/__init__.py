@@ -7,5 +7,4 @@ format is read in ``engines/``), ``records.py`` makes records of rows or rejects
 driver, ``writers.py`` writes them: same input, same bytes. Only small aggregates leave the engine.
 
 Times are ``times.py`` with ``time_formats.py``, keys and their groups ``key_groups.py`` with ``hashing.py``.
-``tentative/`` runs the two queries of [SuZhou2016] for ``simulate tentative-output``.
 """

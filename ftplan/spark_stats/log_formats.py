@@ -13,27 +13,17 @@ _ENGINES = "ftplan.engines.registry:log_formats"
 
 @dataclass(frozen=True, slots=True)
 class LogFormat:
-    """An engine's own log as input of ``compute-stats``; functions are ``module:function``.
-
-    Attributes
-    ----------
-    read
-        ``read(session, logs, files, mapping) -> (Log, LogMapping)``: see :mod:`ftplan.engines.log_rows`.
-    find
-        ``find(logs) -> [(path, remote), ...]`` in a module that does not import PySpark, where a folder does not hold
-        one log file next to the other.
-    text
-        Its files are lines of text, plain or .gz, checked and counted as those of CSV are; other files are only
-        measured and hashed.
-    options
-        Fields of the mapping that belong to this format.
-    """
+    """An engine's own log as input of ``compute-stats``; functions are ``module:function``."""
 
     name: str
-    read: str
+    read: str  # ``read(session, logs, files, mapping) -> (Log, LogMapping)``: see :mod:`ftplan.engines.log_rows`
+    #: ``find(logs) -> [(path, remote), ...]`` in a module that does not import PySpark, where a folder does not hold
+    #: one log file next to the other
     find: str | None = None
+    #: Its files are lines of text, plain or .gz, checked and counted as those of CSV are; other files are only measured
+    #: and hashed
     text: bool = False
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # fields of the mapping that belong to this format
 
 
 def engine_formats() -> dict[str, LogFormat]:

@@ -44,11 +44,8 @@ class Records:
     window_us: int
 
 
-def to_records(log: Log, mapping: LogMapping, operators: Operators, also: Mapping[str, Any] | None = None) -> Records:
-    """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason.
-
-    *also*: further columns of the frame by name, expressions over the log's fields.
-    """
+def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
+    """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason."""
     build = _RecordColumns(log.fields, mapping, operators)
     times = [log.fields[c] for c in mapping.time_columns]
     spelled = any(file.spelled_times for file in log.files)
@@ -64,7 +61,7 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators, also: Mappin
     frame = timed.select("*", *(c.alias(n) for n, c in build.first.items()))
     window = F.col("time_us") - F.pmod(F.col("time_us"), F.lit(mapping.window_us).cast("bigint"))
     raw = F.when(build.reason.isNotNull(), log.raw)
-    build.second |= {"raw": raw, "window_us": window, "reason": build.reason, **(also or {})}
+    build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
     frame = frame.select("file", *(c.alias(n) for n, c in build.second.items()))
     return Records(
         frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.measured), mapping.window_us

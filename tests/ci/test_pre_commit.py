@@ -15,6 +15,8 @@ import yaml
 from tests.cli.in_process import DATA, environment, run_here
 from tests.places import ROOT
 
+pytestmark = pytest.mark.slow
+
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 
 PROJECT = """[inputs]

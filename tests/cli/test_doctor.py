@@ -9,6 +9,7 @@ import pytest
 
 from ftplan.api import doctor
 from tests.cli.in_process import Run
+from tests.places import ROOT
 
 
 @pytest.fixture

@@ -64,10 +64,14 @@ def dense(folder: Path, queries: int, tasks: int, chance: float, seed: int = 1) 
 @pytest.mark.parametrize(
     ("algorithm", "objective"),
     [
-        *((row.name, "priority") for row in rows("recovery-schedule") if row.name != "operator-centric"),
-        ("operator-centric", "priority-time"),  # its order takes no time, the bound does
+        *(
+            pytest.param(row.name, "priority", marks=() if row.name == "exact" else pytest.mark.slow)
+            for row in rows("recovery-schedule")
+            if row.name != "operator-centric"
+        ),
+        pytest.param("operator-centric", "priority-time", marks=pytest.mark.slow),  # its order takes no time
         ("local-search", "priority-time"),
-        ("exact", "fidelity-time"),
+        pytest.param("exact", "fidelity-time", marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupt_ends_the_planner(tmp_path: Path, algorithm: str, objective: str) -> None:

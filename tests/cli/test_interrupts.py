@@ -18,10 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ftplan.generators.experiments import LayerSizes, layered
+from benchmarks.instances import LayerSizes, layered
 from ftplan.io.model_entries import topology_entry
-
-from .conftest import environment
+from tests.cli.in_process import environment
 
 #: Runs the command line; says on standard error when a solver begins, or the planner, which then runs for ever.
 CHILD = """
@@ -124,10 +123,15 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("case", "sent"),
-    [*((case, signal.SIGINT) for case in CASES), ("exact", signal.SIGTERM), ("replicas greedy", signal.SIGTERM)],
-)
+#: Of each kind one; what the others differ in is the planner.
+QUICK = (
+    ("exact", signal.SIGINT), ("replicas, a solver that does not stop", signal.SIGINT), ("correlated", signal.SIGINT),
+    ("replicas greedy", signal.SIGTERM),
+)  # fmt: skip
+OTHERS = [pair for pair in (*((case, signal.SIGINT) for case in CASES), ("exact", signal.SIGTERM)) if pair not in QUICK]
+
+
+@pytest.mark.parametrize(("case", "sent"), [*QUICK, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in OTHERS)])
 def test_interrupted_planning_is_130(
     case: str, sent: signal.Signals, allocation: Path, replication: Path, tmp_path: Path
 ) -> None:

@@ -80,14 +80,14 @@ def test_mistakes_in_the_configuration(ftplan: Run, folder: Path) -> None:
 
 
 def test_an_option_of_another_simulation_may_stand_in_the_table(ftplan: Run, folder: Path) -> None:
-    (folder / "ftplan.toml").write_text(TOML + "users = 100\n")
+    (folder / "ftplan.toml").write_text(TOML + "mappers = 100\n")
     assert ftplan("simulate", "recovery", "-q", "-o", "out.json", cwd=folder).returncode == 0
 
 
 def test_the_other_commands_of_the_group_are_not_imported(folder: Path) -> None:
     probe = (
         "import sys; from ftplan.cli.main import run; code = run(['simulate', 'recovery', '-q', '-o', 'out.json']); "
-        "print(code, 'ftplan.cli.simulate.tentative_output' in sys.modules)"
+        "print(code, 'ftplan.simulation.ring.options' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", probe], cwd=folder, env=environment(), capture_output=True, text=True, check=True

@@ -10,7 +10,7 @@ import pytest
 
 from ftplan import report
 from ftplan.errors import FtplanError
-from tests.cli.conftest import Run
+from tests.cli.in_process import Run
 from tests.places import ROOT
 
 STORM = ROOT / "examples" / "storm-recovery"

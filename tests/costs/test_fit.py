@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.costs.fitted_costs import FittedCosts, fitted_costs
-from ftplan.costs.sample import groups
+from ftplan.costs.unknowns import groups
 from ftplan.errors import FtplanError
 from ftplan.model.recovery_costs import MeasuredRecovery
 from tests.costs.cases import INTERVALS, KILLS, RATES, TRUE, recoveries, seconds

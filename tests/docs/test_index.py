@@ -10,7 +10,7 @@ COMMANDS = {path.stem for path in (ROOT / "docs" / "commands").glob("*.md")} - {
 #: What README leaves to the first page.
 _NOT_IN_README = {
     "algorithms", "calibrate", "check", "doctor", "generate", "init", "schema", "simulate-migration", "simulate-ring",
-    "simulate-scaling", "simulate-tentative-output", "stats-summary",
+    "simulate-scaling", "stats-summary",
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from ftplan.generators import knobs
+from ftplan.generators.options import OPTIONS
 from ftplan.model.topology import Topology
 
 Drawn = dict[str, Any]
@@ -39,10 +39,15 @@ def some(**strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Drawn]:
     return st.fixed_dictionaries({}, optional=strategies)
 
 
+def word(what: str, knob: str) -> st.SearchStrategy[str]:
+    """Draw one of the words of a knob."""
+    return st.sampled_from(OPTIONS[what].options()[knob].check.names)
+
+
 SHARE = st.sampled_from([0.0, 0.3, 1.0]) | st.floats(0.0, 1.0)
 TOPOLOGIES = some(
     seed=st.integers(0, 2**31 - 1),
-    shape=st.sampled_from(knobs.SHAPES),
+    shape=word("topology", "shape"),
     operators=bounded(1, 9),
     parallelism=bounded(1, 6),
     tasks=st.lists(st.integers(1, 5), min_size=1, max_size=6).map(tuple),
@@ -56,19 +61,19 @@ TOPOLOGIES = some(
     rate=st.floats(1e-6, 1e9),
     selectivity=bounded(0.0, 10.0),
     cpu=bounded(0.0, 1e4),
-    costs=st.sampled_from(knobs.COSTS),
+    costs=word("topology", "costs"),
     cpu_sigma=st.floats(0.0, 5.0),
     state_bytes=bounded(0.0, 1e15),
     stateful=SHARE,
     key_groups=st.integers(0, 30),
-    priority=st.sampled_from(knobs.PRIORITIES),
+    priority=word("topology", "priority"),
     priorities=bounded(1e-6, 1e6),
     queries=st.integers(1, 12),
     query_tasks=bounded(1, 8),
     pool=st.integers(1, 30),
     largest_share=st.integers(1, 20),
     share_zipf=st.floats(0.0, 3.0),
-    shared_by=st.sampled_from(knobs.SHARED_BY),
+    shared_by=word("topology", "shared_by"),
     max_tasks=st.integers(1, 60),
 )
 CLUSTERS = some(
@@ -78,7 +83,7 @@ CLUSTERS = some(
     memory_per_core=st.floats(1.0, 1e6) | st.none(),
     zones=st.integers(0, 6),
     utilisation=SHARE | st.none(),
-    placement=st.sampled_from(knobs.PLACEMENTS),
+    placement=word("cluster", "placement"),
     copies=st.integers(0, 4),
     replicas=SHARE,
     node_failure=bounded(1e-9, 1.0) | st.none() | st.just("none"),
@@ -90,14 +95,14 @@ STATISTICS = some(
     seed=st.integers(0, 2**31 - 1),
     windows=st.integers(1, 30),
     window_s=st.sampled_from([1e-3, 1.0, 60.0, 3600.0]) | st.floats(1e-3, 1e6),
-    sizes=st.sampled_from(knobs.LOADS),
+    sizes=word("stats", "sizes"),
     skew=st.floats(0.0, 5.0),
     records=st.floats(1e-6, 1e12) | st.none(),
     cycle_s=st.floats(1e-3, 1e10),
-    over_time=st.sampled_from(knobs.SHAPES_OVER_TIME),
+    over_time=word("stats", "over_time"),
     level=st.floats(0.0, 1e6),
     camps=st.integers(0, 5),
-    camps_by=st.sampled_from(knobs.CAMPS),
+    camps_by=word("stats", "camps_by"),
     strength=SHARE,
     poisson=st.booleans(),
     record_bytes=st.floats(1e-3, 1e9) | st.none(),
@@ -109,16 +114,16 @@ STATISTICS = some(
 )
 FAILURES = some(
     seed=st.integers(0, 2**31 - 1),
-    fail=st.sampled_from(knobs.FAILING),
+    fail=word("failure", "fail"),
     count=st.integers(1, 6),
     burst=st.floats(1.0, 1e6),
-    burst_sizes=st.sampled_from(knobs.BURST_SIZES),
+    burst_sizes=word("failure", "burst_sizes"),
     spill=SHARE,
     spacing_s=st.floats(0.0, 1e6),
     arrivals=st.integers(0, 5) | st.none(),
     arrival_time_s=bounded(1e-3, 1e6),
     uncertain=st.booleans(),
-    scenarios=st.sampled_from(knobs.SCENARIOS),
+    scenarios=word("failure", "scenarios"),
     bursts=st.integers(1, 5),
     probability=st.floats(1e-6, 1.0),
 )

@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ftplan.generators.cluster import cluster
-from ftplan.generators.knobs import ClusterKnobs, TopologyKnobs
+from ftplan.generators.knobs import TopologyKnobs
+from ftplan.generators.options import ClusterKnobs
 from ftplan.generators.topology import topology
 from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.topology import Topology

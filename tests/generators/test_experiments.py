@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ftplan.generators import experiments
+from benchmarks import instances as experiments
+from benchmarks.instances import daily_loads
 from ftplan.generators.knobs import TopologyKnobs
-from ftplan.generators.loads import daily_loads
 from ftplan.generators.presets import TOPOLOGIES
 from ftplan.generators.queries import shared_tasks
 from ftplan.generators.topology import topology

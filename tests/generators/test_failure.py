@@ -9,7 +9,8 @@ import pytest
 
 from ftplan.generators.cluster import cluster
 from ftplan.generators.failure import burst, failure
-from ftplan.generators.knobs import ClusterKnobs, FailureKnobs, TopologyKnobs
+from ftplan.generators.knobs import TopologyKnobs
+from ftplan.generators.options import ClusterKnobs, FailureKnobs
 from ftplan.generators.topology import topology
 from ftplan.model.failure import Failure
 

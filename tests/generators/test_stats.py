@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ftplan
-from ftplan.generators.knobs import StatsKnobs
+from ftplan.generators.options import StatsKnobs
 from ftplan.generators.stats import statistics
 from ftplan.model.measures.key_group_series import key_group_series
 from ftplan.model.measures.measured_topology import measured_topology

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import ftplan
+from benchmarks.instances import LayerSizes, layered
 from ftplan.api import verify
-from ftplan.generators.experiments import LayerSizes, layered
 from ftplan.io.model_entries import topology_entry
 from ftplan.planners import budget
 from ftplan.planners.budget import Budget, OutOfTime

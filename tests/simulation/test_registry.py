@@ -9,21 +9,20 @@ from ftplan.simulation.document import SimulationModel
 from ftplan.simulation.registry import BY_NAME, ROWS, SimulationRow
 from tests.places import ROOT
 
-#: What each folder has; one that is measured by running it has no simulator of its own.
-FILES = {"__init__", "options", "scene", "outcome", "simulate", "answer", "document", "view"}
+#: What each folder has.
+FILES = {"__init__", "options", "scene", "setting", "run", "simulate", "document", "view"}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_simulation_is_its_folder_and_a_row(row: SimulationRow) -> None:
     folder = ROOT / row.folder.replace(".", "/")
-    needed = FILES | ({"setting", "run"} if row.takes_plan else set()) | ({"figure"} if row.plot else set())
-    assert needed <= {path.stem for path in folder.glob("*.py")}
+    assert {path.stem for path in folder.glob("*.py")} >= FILES
     assert row.part("options:OPTIONS").__name__.endswith("Options")
     assert issubclass(row.part("document:MODEL"), SimulationModel)
-    assert row.part(row.function).__module__ == f"{row.folder}.simulate"
+    assert callable(row.part("simulate:simulate"))
     assert callable(row.part("view:tables"))
-    assert not row.plot or callable(row.part("figure:simulation_figure"))
-    assert not row.takes_plan or row.part("options:HELP").startswith("Simulate ")
+    assert not row.plot or callable(row.part("view:simulation_figure"))
+    assert row.part("options:HELP").startswith("Simulate ")
     assert f'kind: Literal["{row.name}"]' in (folder / "document.py").read_text("utf-8")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ftplan.costs.recoveries import read_recoveries
-from ftplan.costs.recoveries.reading import ReadingOptions
+from ftplan.costs.recoveries.tables import ReadingOptions
 from ftplan.errors import FtplanError
 from ftplan.model.recovery_costs import MeasuredRecovery
 from ftplan.spark_stats.choice import LEAST_JAVA, java_version

@@ -113,7 +113,10 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     journal(tmp_path / "j").close()
 
 
-@pytest.mark.parametrize(("jobs", "rows"), [("1", 33), ("2", 1), ("2", 41)])
+@pytest.mark.parametrize(
+    ("jobs", "rows"),
+    [pytest.param("1", 33, marks=pytest.mark.slow), pytest.param("2", 1, marks=pytest.mark.slow), ("2", 41)],
+)
 def test_killed_and_resumed(jobs: str, rows: int, tmp_path: Path) -> None:
     command = Command(tmp_path, 200, gated=120)
     process = command.start("--jobs", jobs)
@@ -129,7 +132,9 @@ def test_killed_and_resumed(jobs: str, rows: int, tmp_path: Path) -> None:
     assert int(said.split()[2]) >= rows
 
 
-@pytest.mark.parametrize(("jobs", "sent"), [("1", signal.SIGINT), ("2", signal.SIGTERM)])
+@pytest.mark.parametrize(
+    ("jobs", "sent"), [pytest.param("1", signal.SIGINT, marks=pytest.mark.slow), ("2", signal.SIGTERM)]
+)
 def test_interrupted_and_resumed(jobs: str, sent: signal.Signals, tmp_path: Path) -> None:
     command = Command(tmp_path, 60, gated=30)
     process = command.start("--jobs", jobs)
@@ -146,6 +151,7 @@ def test_interrupted_and_resumed(jobs: str, sent: signal.Signals, tmp_path: Path
     command.finish()
 
 
+@pytest.mark.slow
 def test_a_terminal_interrupts_the_whole_group(tmp_path: Path) -> None:
     """Ctrl-C reaches the workers too; they leave it to the command, which says one thing."""
     command = Command(tmp_path, 60, gated=30)

@@ -11,7 +11,7 @@ import pytest
 from tests.what_if.killed import Command
 from tests.what_if.on_engines import rows, write_sweep
 
-spark = pytest.mark.spark
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +29,11 @@ def by_process(folder: Path) -> str:
     return text
 
 
-@spark
 def test_sail(folder: Path, by_process: str) -> None:
     pytest.importorskip("pysail")
     assert rows(folder, "--engine", "sail") == by_process
 
 
-@spark
 def test_interrupted_on_sail_and_resumed_in_processes(tmp_path: Path) -> None:
     pytest.importorskip("pysail")
     command = Command(tmp_path, 60, gated=30)

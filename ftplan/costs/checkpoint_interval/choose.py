@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ftplan.costs.checkpoint_interval.failure_rate import DAY_S, FailureRate, failure_rate
-from ftplan.costs.checkpoint_interval.formula import LostTime, daly, young
+from ftplan.costs.checkpoint_interval.formula import DAY_S, FailureRate, LostTime, daly, failure_rate, young
 from ftplan.costs.checkpoint_interval.options import CheckpointIntervalOptions
 from ftplan.costs.checkpoint_interval.result import CheckpointInterval, Row
 from ftplan.costs.given_costs import GivenCosts

@@ -75,50 +75,26 @@ class CheckpointInterval:
     """What each interval loses, and the best of those that keep the limit on recoveries.
 
     Rows are ``{name, interval_s, recovery_s, checkpoint_s_per_hour, recovery_s_per_hour, lost_s_per_hour}``.
-
-    Attributes
-    ----------
-    asked
-        What the answer rests on: ``checkpoint_cost_s``, ``failures_per_day``, ``records_s``, ``state_bytes``,
-        ``max_recovery_s``.
-    best
-        None where no interval keeps the limit.
-    unlimited
-        The best without the limit.
-    limited
-        Whether the limit binds.
-    longest_s
-        The longest interval that keeps the limit, None without a limit and where none does.
-    shortest_s
-        The shortest interval at which the job keeps up with its input.
-    smallest_recovery_s
-        What a recovery takes then.
-    table
-        Intervals from short to long; those of other formulas, the best and the present one have a name.
-    sensitivity
-        ``{parameter, limit, value, interval_s, lost_s_per_hour, regret_s_per_hour}``: the best interval where one
-        parameter is at a limit of its confidence, and what the chosen interval loses beyond it there; nulls where the
-        job does not keep up, no interval keeps the limit, or the chosen one does not.
-    inputs
-        Role, path and hash of each input.
-    warnings
-        What deserves a second look.
-    model
-        What was minimised.
     """
 
+    #: What the answer rests on: ``checkpoint_cost_s``, ``failures_per_day``, ``records_s``, ``state_bytes``,
+    #: ``max_recovery_s``
     asked: Mapping[str, Any]
-    best: Row | None
-    unlimited: Row
-    limited: bool
-    longest_s: float | None
-    shortest_s: float
-    smallest_recovery_s: float
+    best: Row | None  # none where no interval keeps the limit
+    unlimited: Row  # the best without the limit
+    limited: bool  # whether the limit binds
+    longest_s: float | None  # the longest interval that keeps the limit, None without a limit and where none does
+    shortest_s: float  # the shortest interval at which the job keeps up with its input
+    smallest_recovery_s: float  # what a recovery takes then
+    #: Intervals from short to long; those of other formulas, the best and the present one have a name
     table: tuple[Row, ...]
+    #: ``{parameter, limit, value, interval_s, lost_s_per_hour, regret_s_per_hour}``: the best interval where one
+    #: parameter is at a limit of its confidence, and what the chosen interval loses beyond it there; nulls where the
+    #: job does not keep up, no interval keeps the limit, or the chosen one does not
     sensitivity: tuple[Row, ...]
-    inputs: tuple[InputFile, ...]
-    warnings: tuple[Warn, ...]
-    model: LostTime = field(repr=False)
+    inputs: tuple[InputFile, ...]  # role, path and hash of each input
+    warnings: tuple[Warn, ...]  # what deserves a second look
+    model: LostTime = field(repr=False)  # what was minimised
 
     @property
     def reason(self) -> str | None:

@@ -24,7 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading, joined
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading, joined
 from ftplan.engines.collecting.collection import answers, head_of
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path, sha256_of_bytes, sha256_of_data, sha256_of_file

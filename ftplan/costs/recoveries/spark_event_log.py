@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading
 from ftplan.engines.spark.log_files import SparkLog, event_lines, find_event_logs
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path, sha256_of_data, sha256_of_file

@@ -1,18 +1,50 @@
-"""Tables of numbers, CSV or Parquet, whose columns people call as they like: recoveries, curves, rates over time."""
+"""Tables of numbers, CSV or Parquet, whose columns people call as they like: recoveries, curves, rates over time.
+
+And what any source of recoveries holds, and how it is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ftplan.costs.recoveries.reading import ReadingOptions
 from ftplan.errors import FtplanError, suggestion
 from ftplan.io.documents import display_name
+from ftplan.model.plan import InputFile, Warn
 from ftplan.model.ranges import Range
+from ftplan.model.recovery_costs import Curve, MeasuredRecovery
 from ftplan.model.topology import FloatArray
+
+
+class ReadingOptions(NamedTuple):
+    """How recoveries are read."""
+
+    columns: Mapping[str, str] = {}  # role of a column, such as ``recovery`` or ``lag``, and what it is called
+    interval_s: float | None = None  # seconds between checkpoints where a source does not say
+
+
+class RecoveryReading(NamedTuple):
+    """What a source holds: recoveries, or curves in which they are to be found; and what was left out."""
+
+    recoveries: tuple[MeasuredRecovery, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
+
+
+def joined(readings: Iterable[RecoveryReading]) -> RecoveryReading:
+    """Return several readings as one."""
+    listed = list(readings)
+    return RecoveryReading(
+        tuple(item for one in listed for item in one.recoveries),
+        tuple(item for one in listed for item in one.curves),
+        tuple(item for one in listed for item in one.warnings),
+        tuple(item for one in listed for item in one.inputs),
+    )
+
 
 #: What the names of files with tables end in.
 ENDINGS = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz")

@@ -185,6 +185,18 @@ def texts(value: Any) -> tuple[str, ...]:
     return tuple(map(str, listed))
 
 
+def some_of(*names: str) -> Check:
+    """Return a check for one of some words, or several of them, each once."""
+
+    def take(value: Any) -> tuple[str, ...]:
+        chosen = tuple(dict.fromkeys(texts(value)))
+        if not set(chosen) <= set(names):
+            raise ValueError
+        return chosen
+
+    return Check(f"one of {', '.join(names)}, or a list of them", take, "texts")
+
+
 def path(value: Any) -> Any:
     """Return a path as text."""
     if isinstance(value, os.PathLike):

@@ -23,18 +23,7 @@ from ftplan.model.topology import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class MeasuredTasks:
-    """The statistics of all tasks, window by window, each (W, T); NaN where a value is unknown.
-
-    Attributes
-    ----------
-    source
-        Where those of each operator come from, by position in the topology: ``tasks``, ``key_groups`` or nothing.
-    counts_output
-        Which operators have ``records_out``, by position.
-    processed
-        (W, T) records that a task processed: those that it read, those that it wrote where its operator read none.
-        The latter are sources, whose readers rarely count what they read.
-    """
+    """The statistics of all tasks, window by window, each (W, T); NaN where a value is unknown."""
 
     records_in: FloatArray
     records_out: FloatArray
@@ -42,8 +31,11 @@ class MeasuredTasks:
     busy_ms: FloatArray
     memory_bytes: FloatArray
     queue_length: FloatArray
+    #: Where those of each operator come from, by position in the topology: ``tasks``, ``key_groups`` or nothing
     source: tuple[str | None, ...]
-    counts_output: tuple[bool, ...]
+    counts_output: tuple[bool, ...]  # which operators have ``records_out``, by position
+    #: (W, T) records that a task processed: those that it read, those that it wrote where its operator read none. The
+    #: latter are sources, whose readers rarely count what they read.
     processed: FloatArray
 
 

@@ -98,23 +98,12 @@ class RecoveryDelays(NamedTuple):
     """What a recovery adds to the return of each task of a job, in seconds; the defaults add nothing.
 
     ``replay_s`` and ``catch_up`` are numbers for all tasks or arrays of shape (tasks,).
-
-    Attributes
-    ----------
-    detection_s
-        From when a task fails until it can be started.
-    restart_s
-        From its start until its state is fetched.
-    replay_s
-        From when it runs until it has caught up, however short it was down.
-    catch_up
-        Seconds of catching up for each second that it was down.
     """
 
-    detection_s: float = 0.0
-    restart_s: float = 0.0
-    replay_s: float | FloatArray = 0.0
-    catch_up: float | FloatArray = 0.0
+    detection_s: float = 0.0  # from when a task fails until it can be started
+    restart_s: float = 0.0  # from its start until its state is fetched
+    replay_s: float | FloatArray = 0.0  # from when it runs until it has caught up, however short it was down
+    catch_up: float | FloatArray = 0.0  # seconds of catching up for each second that it was down
 
     @classmethod
     def of(cls, costs: RecoveryCosts, graph: TaskGraph, age: float | None = None) -> RecoveryDelays:

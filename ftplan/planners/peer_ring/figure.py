@@ -23,22 +23,15 @@ _NAME, _BAND, _LINE = 110.0, 20.0, 14.0
 
 @dataclass(frozen=True)
 class Arc:
-    """An arc from one token up to the next.
+    """An arc from one token up to the next."""
 
-    Attributes
-    ----------
-    begin, end
-        On the circle, in [0, 1); an end at or before the begin goes over 0.
-    level
-        Load over the fair share, None where unknown.
-    """
-
+    #: ``begin``, ``end``: on the circle, in [0, 1); an end at or before the begin goes over 0
     begin: float
     end: float
     name: str
     style: str
     title: str
-    level: float | None = None
+    level: float | None = None  # load over the fair share, None where unknown
 
     @property
     def length(self) -> float:

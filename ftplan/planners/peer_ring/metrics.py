@@ -24,10 +24,13 @@ LEDGERS = ("takeover_bytes", "transfer_bytes", "rereplicate_bytes", "replayed_re
 
 def utilisations(problem: RingProblem, ring: Ring) -> FloatArray:
     """Return the share of each node's capacity that its load and other work take, (N,); inf where it has none."""
-    used = problem.loads(ring) + problem.foreign
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = used / problem.capacity
-    return np.asarray(np.where(used > 0.0, share, 0.0))
+    return share_of(problem.loads(ring) + problem.foreign, problem.capacity)
+
+
+def share_of(amount: FloatArray, capacity: FloatArray) -> FloatArray:
+    """Return amounts over capacity, (N,): infinite where there is something and no capacity."""
+    none = np.where(amount > 0.0, np.inf, 0.0)
+    return np.divide(amount, capacity, out=none, where=capacity > 0.0)
 
 
 def overloaded(problem: RingProblem, ring: Ring) -> list[int]:

@@ -18,36 +18,20 @@ from ftplan.planners.peer_ring.ring import Ring
 
 
 class RingMove(NamedTuple):
-    """A range of positions whose owner changes, or whose owner stays and whose copies change; nodes by number.
-
-    Attributes
-    ----------
-    source, target
-        Owner before and after; the same where only copies change.
-    first, last
-        First and last position of the range, by number; first > last where it goes over 0.
-    takeover_bytes
-        What travels before the new owner can go on from a copy that it holds: 0 by the method.
-    transfer_bytes
-        What travels before the new owner can go on since it holds no copy.
-    rereplicate_bytes
-        What travels to backups that hold no copy yet.
-    replayed_records
-        Records that the new owner processes again, of mean age of the checkpoint.
-    lost
-        Nobody who held the range is left: its state is gone.
-    """
+    """A range of positions whose owner changes, or whose owner stays and whose copies change; nodes by number."""
 
     event: Event
+    #: ``source``, ``target``: owner before and after; the same where only copies change
     source: int
     target: int
+    #: ``first``, ``last``: first and last position of the range, by number; first > last where it goes over 0
     first: int
     last: int
-    takeover_bytes: float
-    transfer_bytes: float
-    rereplicate_bytes: float
-    replayed_records: float
-    lost: bool = False
+    takeover_bytes: float  # what travels before the new owner can go on from a copy that it holds: 0 by the method
+    transfer_bytes: float  # what travels before the new owner can go on since it holds no copy
+    rereplicate_bytes: float  # what travels to backups that hold no copy yet
+    replayed_records: float  # records that the new owner processes again, of mean age of the checkpoint
+    lost: bool = False  # nobody who held the range is left: its state is gone
 
 
 class CopyMove(NamedTuple):
@@ -79,15 +63,15 @@ def new_copies(before: IntArray, after: IntArray, alive: BoolArray) -> BoolArray
 
 
 def moved_bytes(problem: RingProblem, before: Ring, after: Ring, dead: BoolArray | None = None) -> float:
-    """Return all bytes that travel, transfers and copies, what is lost left out; the yardstick of ``--max-bytes``.
+    """Return all that travels, transfers and copies, what is lost left out; as ``--max-bytes`` counts it.
 
-    Cost O(M + T r^2), the sums over positions included.
+    Bytes, or key groups where no state is known. Cost O(M + T r^2), the sums over positions included.
     """
     alive = ~_dead(problem, dead)
     first, old, new = _pieces(problem, before, after)
     kept = alive[old].any(axis=1)
     count = new_copies(old, new, alive).sum(axis=1)
-    return float((count * _sums(problem.state, first))[kept].sum())
+    return float((count * _sums(problem.worth, first))[kept].sum())
 
 
 def worth_moved(problem: RingProblem, steps: Iterable[RingStep]) -> float:
@@ -95,11 +79,10 @@ def worth_moved(problem: RingProblem, steps: Iterable[RingStep]) -> float:
 
     What puts the first tokens on an empty ring moves nothing.
     """
-    counted = replace(problem, state=problem.worth)
     before, total = problem.current, 0.0
     for step in steps:
         if before is not None:
-            total += moved_bytes(counted, before, step.ring)
+            total += moved_bytes(problem, before, step.ring)
         before = step.ring
     return total
 

@@ -40,20 +40,14 @@ class Watch:
 
 
 class Request(NamedTuple):
-    """A node that asks for help, and what comes of it.
-
-    Attributes
-    ----------
-    asked
-        Whom it asks, directly or through others, clockwise; the last one decides: it may accept, or it is the one that
-        can neither accept nor pass on.
-    rings
-        The ring after each move, that of the last one asked first; empty where nothing moves.
-    """
+    """A node that asks for help, and what comes of it."""
 
     node: int
     outcome: Outcome
+    #: Whom it asks, directly or through others, clockwise; the last one decides: it may accept, or it is the one that
+    #: can neither accept nor pass on
     asked: tuple[int, ...]
+    #: The ring after each move, that of the last one asked first; empty where nothing moves
     rings: tuple[Ring, ...] = ()
 
     @property

@@ -37,28 +37,16 @@ from ftplan.planners.situation import Situation, situation_of
 
 @dataclass(frozen=True, eq=False)
 class PreparedRing:
-    """The question of a peer ring and what it was made of.
-
-    Attributes
-    ----------
-    loads
-        What key groups weigh, state NaN where unknown.
-    costs
-        The recovery costs that were asked for.
-    capacity_per_core
-        Load units per second and core.
-    inputs
-        Fingerprints of the files that were read beside the inputs.
-    """
+    """The question of a peer ring and what it was made of."""
 
     problem: RingProblem
     topology: Topology
     cluster: Cluster
     options: PeerRingOptions
-    loads: RingLoads
-    costs: GivenCosts
-    capacity_per_core: float
-    inputs: tuple[InputFile, ...]
+    loads: RingLoads  # what key groups weigh, state NaN where unknown
+    costs: GivenCosts  # the recovery costs that were asked for
+    capacity_per_core: float  # load units per second and core
+    inputs: tuple[InputFile, ...]  # fingerprints of the files that were read beside the inputs
 
 
 def prepare(

@@ -38,44 +38,22 @@ class RingThresholds:
 
 @dataclass(frozen=True, eq=False)
 class RingSetting:
-    """What estimates of memory, traffic and recovery follow from ([Kumbhare2015], V-C and V-D, VII).
+    """What estimates of memory, traffic and recovery follow from ([Kumbhare2015], V-C and V-D, VII)."""
 
-    Attributes
-    ----------
-    interval_s
-        T, from one checkpoint to the next.
-    checkpoint_s
-        d, to make and send a checkpoint.
-    detection_s
-        From a failure to its detection, at the longest: missed heartbeats times heartbeat interval, and grace.
-    heartbeat_is_checkpoint
-        Then age of the checkpoint and detection add up to ``detection_s``, whenever the failure is.
-    fixed_s
-        What a take-over takes beside detection and replay.
-    latency_bound_s
-        L_n, upper bound of the delay of a tuple and of clock skew; backups drop what is older than T_s - 2 L_n.
-    replay_rate
-        (N,) records per second that a node replays; infinite where unknown.
-    bandwidth
-        Bytes per second between two nodes.
-    record_bytes
-        (M,) mean size of a record of a position, NaN where unknown.
-    touched
-        Share of the state that a checkpoint holds on average, at most; 1 where unknown.
-    age
-        Mean age of the last checkpoint at a failure, in intervals: half of one where failures come at any time.
-    """
-
-    interval_s: float
-    checkpoint_s: float
+    interval_s: float  # T, from one checkpoint to the next
+    checkpoint_s: float  # d, to make and send a checkpoint
+    #: From a failure to its detection, at the longest: missed heartbeats times heartbeat interval, and grace
     detection_s: float
+    #: Then age of the checkpoint and detection add up to ``detection_s``, whenever the failure is
     heartbeat_is_checkpoint: bool
-    fixed_s: float
+    fixed_s: float  # what a take-over takes beside detection and replay
+    #: L_n, upper bound of the delay of a tuple and of clock skew; backups drop what is older than T_s - 2 L_n
     latency_bound_s: float
-    replay_rate: FloatArray
-    bandwidth: float
-    record_bytes: FloatArray
-    touched: float = 1.0
+    replay_rate: FloatArray  # (N,) records per second that a node replays; infinite where unknown
+    bandwidth: float  # bytes per second between two nodes
+    record_bytes: FloatArray  # (M,) mean size of a record of a position, NaN where unknown
+    touched: float = 1.0  # share of the state that a checkpoint holds on average, at most; 1 where unknown
+    #: Mean age of the last checkpoint at a failure, in intervals: half of one where failures come at any time
     age: float = 0.5
 
     @property
@@ -91,84 +69,56 @@ class RingSetting:
 
 @dataclass(frozen=True, eq=False)
 class RingProblem:
-    """M positions on the circle and N nodes, in natural order of their ids.
-
-    Attributes
-    ----------
-    members
-        (N,) nodes that the planned ring has: accept tasks and checkpoints, are not removed, and where a ring is in
-        place have a token of it or are added.
-    zones, zone
-        Names of zones, empty for that of a node without one, and (N,) the zone of each node.
-    tier
-        (N,) nodes that only hold last copies; none is a member.
-    fails
-        (N,) nodes that fail once the planned ring is in place.
-    cpu
-        (N,) fair shares are in proportion to it.
-    position
-        (M,) ascending.
-    load, rate, state
-        (M,) load and records per second, and bytes of state, of all key groups at a position.
-    atom
-        (K,) position of each key group, by number.
-    capacity, foreign
-        (N,) load per second that a node can take, and what other work takes of it.
-    windows
-        (W, M) load per second in each window of the statistics, None without statistics.
-    queue_s
-        (N,) queue of each node before any move, in seconds of its capacity; 0 where it was not measured.
-    current
-        The ring in place, None where there is none. Its nodes may include some that are gone or removed.
-    copies_in_place
-        Backups of each key group on the ring in place, where these are not ``replication``; else None.
-    keep
-        The ring stays as it is: only what fails is asked for.
-    rebalance
-        Nodes keep their order: load moves between neighbours only.
-    target_load
-        A largest load (over the fair share) that is good enough: bytes come before what lies below it.
-    max_bytes
-        Most bytes that travel (transfer and re-replication), None without a limit.
-    down, zone_down
-        (N,) and (Z,) probabilities of failure within one repair window, 0 where unknown.
-    """
+    """M positions on the circle and N nodes, in natural order of their ids."""
 
     nodes: tuple[str, ...]
+    #: ``zones``, ``zone``: names of zones, empty for that of a node without one, and (N,) the zone of each node
     zones: tuple[str, ...]
     zone: IntArray
+    #: (N,) nodes that the planned ring has: accept tasks and checkpoints, are not removed, and where a ring is in place
+    #: have a token of it or are added
     members: BoolArray
-    tier: BoolArray
+    tier: BoolArray  # (N,) nodes that only hold last copies; none is a member
     added: BoolArray
     removed: BoolArray
-    fails: BoolArray
-    cpu: FloatArray
+    fails: BoolArray  # (N,) nodes that fail once the planned ring is in place
+    cpu: FloatArray  # (N,) fair shares are in proportion to it
+    #: ``down``, ``zone_down``: (N,) and (Z,) probabilities of failure within one repair window, 0 where unknown
     down: FloatArray
     zone_down: FloatArray
-    position: FloatArray
+    position: FloatArray  # (M,) ascending
+    #: ``load``, ``rate``, ``state``: (M,) load and records per second, and bytes of state, of all key groups at a
+    #: position
     load: FloatArray
     rate: FloatArray
     state: FloatArray
     operators: tuple[str, ...]  # (K,) operator id
     key_group: IntArray  # (K,)
+    #: (K,) position of each key group, by number
     atom: IntArray  # (K,)
     group_load: FloatArray  # (K,)
     group_state: FloatArray  # (K,)
+    #: ``capacity``, ``foreign``: (N,) load per second that a node can take, and what other work takes of it
     capacity: FloatArray
     foreign: FloatArray
     overload: float
     replication: int
     setting: RingSetting
     thresholds: RingThresholds = RingThresholds()
+    #: (W, M) load per second in each window of the statistics, None without statistics
     windows: FloatArray | None = None
     window_s: float = 1.0
+    #: (N,) queue of each node before any move, in seconds of its capacity; 0 where it was not measured
     queue_s: FloatArray | None = None
+    #: The ring in place, None where there is none. Its nodes may include some that are gone or removed.
     current: Ring | None = None
+    #: Backups of each key group on the ring in place, where these are not ``replication``; else None
     copies_in_place: int | None = None
-    keep: bool = False
-    rebalance: bool = False
+    keep: bool = False  # the ring stays as it is: only what fails is asked for
+    rebalance: bool = False  # nodes keep their order: load moves between neighbours only
+    #: A largest load (over the fair share) that is good enough: bytes come before what lies below it
     target_load: float | None = None
-    max_bytes: float | None = None
+    max_bytes: float | None = None  # most bytes that travel (transfer and re-replication), None without a limit
     tokens: int = 100
     state_known: bool = True
     probabilities_known: bool = True
@@ -235,26 +185,16 @@ class RingStep(NamedTuple):
 
 @dataclass(frozen=True)
 class RingAnswer:
-    """How the ring becomes what is planned, and what is proven beside the objective's bound.
+    """How the ring becomes what is planned, and what is proven beside the objective's bound."""
 
-    Attributes
-    ----------
-    steps
-        Changes one after the other, from the ring in place; without one, the first is the ring itself, as ``re-plan``.
-        Empty where the ring in place stays.
-    ring
-        The planned ring: that of the last step, else the one in place.
-    violations_bound
-        No ring of these nodes has fewer arcs with two holders in one zone; None where it was not asked for.
-    bytes_bound
-        No ring that is as good in violations and largest load (or meets ``target_load``) moves fewer bytes; None where
-        there is no ring in place, or nothing is proven.
-    out_of_room
-        Nodes (by number) that were overloaded while no other could accept: they need another node to join.
-    """
-
+    #: Changes one after the other, from the ring in place; without one, the first is the ring itself, as ``re-plan``.
+    #: Empty where the ring in place stays.
     steps: tuple[RingStep, ...]
-    ring: Ring
+    ring: Ring  # the planned ring: that of the last step, else the one in place
+    #: No ring of these nodes has fewer arcs with two holders in one zone; None where it was not asked for
     violations_bound: int | None = None
+    #: No ring that is as good in violations and largest load (or meets ``target_load``) moves fewer bytes; None where
+    #: there is no ring in place, or nothing is proven
     bytes_bound: float | None = None
+    #: Nodes (by number) that were overloaded while no other could accept: they need another node to join
     out_of_room: tuple[int, ...] = ()

@@ -114,21 +114,13 @@ _DOWN = Context(prec=12, rounding=ROUND_FLOOR)
 
 @dataclass(frozen=True, eq=False)
 class Ring:
-    """Tokens in ascending order, all different, the node of each, and where the last copy of its arc lies if not next.
+    """Tokens in ascending order, all different, the node of each, and where its arc's last copy lies if not next."""
 
-    Attributes
-    ----------
-    token
-        (T,) in [0, 1), strictly ascending.
-    node
-        (T,) node by number. A node may have several tokens (virtual nodes).
-    tier
-        (T,) node that holds the last copy of the token's arc instead of the r-th backup clockwise; None without
-        tiered copies.
-    """
-
-    token: FloatArray
+    token: FloatArray  # (T,) in [0, 1), strictly ascending
+    #: (T,) node by number. A node may have several tokens (virtual nodes).
     node: IntArray
+    #: (T,) node that holds the last copy of the token's arc instead of the r-th backup clockwise; None without tiered
+    #: copies
     tier: IntArray | None = None
 
     @cached_property

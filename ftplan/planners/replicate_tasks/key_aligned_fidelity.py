@@ -271,7 +271,8 @@ class _Stream(NamedTuple):
                 continue
             by_range = False
             pairs = np.flatnonzero(into[level.slot] & (operator_of[level.sender] == source))
-            spread = into[level.spread_slot] & (operator_of[_first_sender(level)[level.spread]] == source)
+            first = level.gathered[np.searchsorted(level.gathering, np.arange(level.gatherings))]  # of each gathering
+            spread = into[level.spread_slot] & (operator_of[first[level.spread]] == source)
             slots += [level.slot[pairs], level.spread_slot[spread]]
             part = _received(level, pairs, np.flatnonzero(spread), slicing.graph.tasks)
             entries.append(_entries_by_key(slicing, (source, i), -root, part))
@@ -284,11 +285,6 @@ class _Stream(NamedTuple):
         if pairs.shape[1] > len(self.slots):
             return None
         return _Slices(pairs[0], pairs[0], pairs[1], np.ones(pairs.shape[1]))
-
-
-def _first_sender(level: Level) -> IntArray:
-    """Return a sender of each gathering, shape (gatherings,)."""
-    return level.gathered[np.searchsorted(level.gathering, np.arange(level.gatherings))]
 
 
 def _entries_by_range(slices: _Slices, level: Level, pairs: IntArray) -> _Entries:

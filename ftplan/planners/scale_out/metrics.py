@@ -218,21 +218,14 @@ def _crossed(prepared: PreparedScaling, number: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class ScaledFigures:
-    """A scale-out by numbers, and what follows from it.
-
-    Attributes
-    ----------
-    stated
-        The technique by which each operator that changes is split, by number; those that are not in it go by the
-        cheapest one.
-    allowed
-        The technique that was asked for, or ``auto``.
-    """
+    """A scale-out by numbers, and what follows from it."""
 
     prepared: PreparedScaling
     scaling: Scaling
+    #: The technique by which each operator that changes is split, by number; those that are not in it go by the
+    #: cheapest one
     stated: Mapping[int, str | None]
-    allowed: str = AUTO
+    allowed: str = AUTO  # the technique that was asked for, or ``auto``
 
     @property
     def problem(self) -> ScalingProblem:

@@ -12,7 +12,7 @@ from ftplan.model.cluster import Cluster
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray, Topology
-from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable, scores
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, reachable, scores
 from ftplan.planners.scale_out.bottlenecks.histories import (
     OperatorHistory,
     ScoreThresholds,
@@ -20,7 +20,7 @@ from ftplan.planners.scale_out.bottlenecks.histories import (
     check_thresholds,
     timeline,
 )
-from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules, shipped_rules
 from ftplan.planners.scale_out.demand.operator_demand import OperatorFlow
 from ftplan.planners.scale_out.demand.usage import OperatorUsage, operator_usage, scalable_operators
 from ftplan.planners.scale_out.forecasting.forecast import Forecast
@@ -39,53 +39,26 @@ ALARMING = 55.0
 
 @dataclass(frozen=True, eq=False)
 class PreparedScaling:
-    """A scaling problem and what it was made of; everything by operator is in the problem's order, O operators.
-
-    Attributes
-    ----------
-    topology
-        Its operators stand in the problem's order, by id.
-    histories
-        How each operator was used, over W windows of ``window_s`` seconds.
-    sized_for
-        (O,) records/s that each operator is sized for, NaN where unknown.
-    flows
-        What goes from operator to operator for each record that the former processes.
-    forecasts
-        How the demand on each operator goes on; None where none was asked for, or nothing is known of it.
-    reachable
-        The outermost scores that the rules give.
-    scores
-        (W, O) score of the worst task of each operator in each window, NaN where unknown.
-    timelines
-        States of each operator over the windows.
-    hold
-        Windows for which a score stays low before tasks go.
-    costs
-        The recovery costs that were asked for.
-    setting
-        What replacing tasks costs by.
-    inputs
-        Fingerprints of the files that were read beside the inputs.
-    """
+    """A scaling problem and what it was made of; everything by operator is in the problem's order, O operators."""
 
     problem: ScalingProblem
-    topology: Topology
+    topology: Topology  # its operators stand in the problem's order, by id
     cluster: Cluster | None
-    histories: tuple[OperatorHistory, ...]
+    histories: tuple[OperatorHistory, ...]  # how each operator was used, over W windows of ``window_s`` seconds
     window_s: float
-    sized_for: FloatArray
-    flows: tuple[OperatorFlow, ...]
+    sized_for: FloatArray  # (O,) records/s that each operator is sized for, NaN where unknown
+    flows: tuple[OperatorFlow, ...]  # what goes from operator to operator for each record that the former processes
+    #: How the demand on each operator goes on; None where none was asked for, or nothing is known of it
     forecasts: tuple[Forecast | None, ...]
     rules: FuzzyRules
-    reachable: tuple[float, float]
+    reachable: tuple[float, float]  # the outermost scores that the rules give
     thresholds: ScoreThresholds
-    scores: FloatArray
-    timelines: tuple[Timeline, ...]
-    hold: int
-    costs: GivenCosts
-    setting: TechniqueSetting
-    inputs: tuple[InputFile, ...]
+    scores: FloatArray  # (W, O) score of the worst task of each operator in each window, NaN where unknown
+    timelines: tuple[Timeline, ...]  # states of each operator over the windows
+    hold: int  # windows for which a score stays low before tasks go
+    costs: GivenCosts  # the recovery costs that were asked for
+    setting: TechniqueSetting  # what replacing tasks costs by
+    inputs: tuple[InputFile, ...]  # fingerprints of the files that were read beside the inputs
 
     def alarmed_at(self, alarming: float) -> PreparedScaling:
         """Return the same with another alarming threshold: ``--alarming auto``.
@@ -191,7 +164,7 @@ def _problem(
 
 def _rules(options: ScaleOutOptions) -> tuple[FuzzyRules, InputFile | None]:
     if options.rules is None:
-        return DEFAULT_RULES, None
+        return shipped_rules(), None
     loaded = load_bottleneck_rules(options.rules)
     return loaded.value, loaded.input
 

@@ -153,48 +153,27 @@ Split = Literal["load", "hash"]
 
 @dataclass(frozen=True, eq=False)
 class ScalableOperator:
-    """One operator, as it runs and as it is to be sized.
-
-    Attributes
-    ----------
-    job
-        Which job it belongs to: a connected part of the topology.
-    cpu
-        Cores that each of its tasks reserves.
-    key_groups
-        0 without keyed state: then its input divides evenly over any number of tasks.
-    most
-        Largest parallelism that may be given to it.
-    use
-        How many tasks the demand that it is sized for would keep busy: demand over the true rate of a task
-        [Kalavri2018]; 0 where neither is known.
-    group_use
-        (K,) the same by key group, sums to ``use``; shape (0,) without keyed state.
-    state_bytes
-        (K,) state by key group, 0 where unknown.
-    task_memory
-        Bytes of state that one task may hold, inf where unknown.
-    score, state
-        What the fuzzy inference says of its worst task in the last window, and the state that it is in by then.
-    throughput_percentage
-        Share of all output that it obstructs or lets through, Stela's effective throughput percentage [Xu2016].
-    copies
-        (K,) nodes that hold a checkpoint of each key group, ascending; () without.
-    """
+    """One operator, as it runs and as it is to be sized."""
 
     id: str
-    job: int
+    job: int  # which job it belongs to: a connected part of the topology
     parallelism: int
-    cpu: float
-    key_groups: int
-    most: int
+    cpu: float  # cores that each of its tasks reserves
+    key_groups: int  # 0 without keyed state: then its input divides evenly over any number of tasks
+    most: int  # largest parallelism that may be given to it
+    #: How many tasks the demand that it is sized for would keep busy: demand over the true rate of a task
+    #: [Kalavri2018]; 0 where neither is known
     use: float
-    group_use: FloatArray
-    state_bytes: FloatArray
-    task_memory: float
+    group_use: FloatArray  # (K,) the same by key group, sums to ``use``; shape (0,) without keyed state
+    state_bytes: FloatArray  # (K,) state by key group, 0 where unknown
+    task_memory: float  # bytes of state that one task may hold, inf where unknown
+    #: ``score``, ``state``: what the fuzzy inference says of its worst task in the last window, and the state that it
+    #: is in by then
     score: float
     state: State
+    #: Share of all output that it obstructs or lets through, Stela's effective throughput percentage [Xu2016]
     throughput_percentage: float = 0.0
+    #: (K,) nodes that hold a checkpoint of each key group, ascending; () without
     copies: tuple[tuple[int, ...], ...] = ()
 
     @property
@@ -234,21 +213,11 @@ class Scaling:
 
 @dataclass(frozen=True, slots=True)
 class ScalingLimits:
-    """What is asked for; None is no limit.
+    """What is asked for; None is no limit."""
 
-    Attributes
-    ----------
-    target
-        Utilisation that no task exceeds at the demand that operators are sized for.
-    free_cpu
-        Cores that new tasks may take while the old ones still run.
-    quota
-        Cores of all tasks of all jobs together, at any time.
-    """
-
-    target: float = 0.7
-    free_cpu: float | None = None
-    quota: float | None = None
+    target: float = 0.7  # utilisation that no task exceeds at the demand that operators are sized for
+    free_cpu: float | None = None  # cores that new tasks may take while the old ones still run
+    quota: float | None = None  # cores of all tasks of all jobs together, at any time
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,23 +17,12 @@ from ftplan.planners.deployed import Copies
 
 
 class ClusterRoom(NamedTuple):
-    """What nodes have for new tasks; N nodes by their position in the cluster, none without one.
+    """What nodes have for new tasks; N nodes by their position in the cluster, none without one."""
 
-    Attributes
-    ----------
-    free
-        (N,) cores.
-    memory_per_core
-        (N,) bytes, inf where unknown.
-    least_memory_per_core
-        On a node that accepts tasks, whichever it is.
-    now
-        Nodes of the tasks of each operator, by position in the topology, () where unknown.
-    """
-
-    free: FloatArray
-    memory_per_core: FloatArray
-    least_memory_per_core: float
+    free: FloatArray  # (N,) cores
+    memory_per_core: FloatArray  # (N,) bytes, inf where unknown
+    least_memory_per_core: float  # on a node that accepts tasks, whichever it is
+    #: Nodes of the tasks of each operator, by position in the topology, () where unknown
     now: tuple[tuple[int, ...], ...]
 
 
@@ -99,18 +88,13 @@ def by_id(topology: Topology) -> Topology:
 
 def jobs_of(topology: Topology) -> IntArray:
     """Return the job of each operator, (operators,): a connected part, numbered in the order of the operators."""
-    root = list(range(len(topology.operators)))
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def top(i: int) -> int:
-        while root[i] != i:
-            root[i] = root[root[i]]
-            i = root[i]
-        return i
-
-    for edge in topology.edges:
-        root[top(edge.source)] = top(edge.target)
-    number: dict[int, int] = {}
-    return np.array([number.setdefault(top(i), len(number)) for i in range(len(root))], dtype=np.int64)
+    count = len(topology.operators)
+    ends = np.array([(edge.source, edge.target) for edge in topology.edges], dtype=np.int64).reshape(-1, 2)
+    joined = coo_array((np.ones(len(ends)), ends.T), shape=(count, count))
+    return np.asarray(connected_components(joined, directed=False)[1], dtype=np.int64)
 
 
 def job_weights(topology: Topology, output: FloatArray) -> FloatArray:

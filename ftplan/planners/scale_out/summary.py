@@ -44,24 +44,14 @@ from ftplan.planners.scale_out.techniques.prepare import setup_seconds
 
 @dataclass(frozen=True, eq=False)
 class ContentionSetting:
-    """What contention depends on beside the scaling.
+    """What contention depends on beside the scaling."""
 
-    Attributes
-    ----------
-    cores, foreign
-        (N,) of nodes, and those that other work uses.
-    memory
-        (N,) bytes, inf where unknown.
-    bandwidth_mb_s
-        Of a node into and out of the network, inf where unknown.
-    streams
-        From one operator to another, with the bytes per second that go over it, NaN where unknown.
-    """
-
+    #: ``cores``, ``foreign``: (N,) of nodes, and those that other work uses
     cores: FloatArray
     foreign: FloatArray
-    memory: FloatArray
-    bandwidth_mb_s: float
+    memory: FloatArray  # (N,) bytes, inf where unknown
+    bandwidth_mb_s: float  # of a node into and out of the network, inf where unknown
+    #: From one operator to another, with the bytes per second that go over it, NaN where unknown
     streams: Sequence[tuple[int, int, float]]
 
 

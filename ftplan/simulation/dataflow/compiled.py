@@ -14,8 +14,7 @@ from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 from ftplan.model.topology import IntArray
 from ftplan.simulation.dataflow import kernel
 from ftplan.simulation.dataflow import rows as k
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import CompletedCheckpoint, FlowOptions, Observed
+from ftplan.simulation.dataflow.job import CompletedCheckpoint, FlowOptions, Observed, StreamJob
 
 #: Bytes of a number that is held: records by batch and task, and what is observed by bin; each for a moment twice.
 HELD = 16.0
@@ -33,7 +32,26 @@ _plain_steps = 0.0
 
 
 class CompiledPlane:
-    """A ``DataPlane``: see there for what it does. What is long is compiled; what is short runs as it is.
+    """Tasks that process batches on nodes. All orders take effect at :attr:`now_s`, before what else happens then.
+
+    A task processes batch b once each input stream has brought it (a source: once its log has all of it, at
+    ``(b + 1) * batch_s``), with at most ``threads`` cores, and a fair share of its node's cores beside the tasks that
+    work there too (max-min). Its output arrives ``delay_s`` later, unless the receiver was down when it was sent, or
+    has failed or gone back since. While output is not buffered, a task waits before batch b if ``b - queue_batches``
+    is not yet processed by a live task that it feeds. A batch that a stream has brought already is dropped and counts
+    as duplicate; one that comes before those in between is lost (its sender did not keep them).
+
+    Checkpoints are due after each number of batches that is a multiple of ``checkpoint_s / batch_s`` (each task's own:
+    that many later by its phase). When a task has processed so many, it sends its output, and its snapshot is safe.
+    A checkpoint of the whole job is complete when all tasks are alive and have one that is safe, as old or younger,
+    since they last started or went back; what a task started with or went back to counts. Where each task makes its
+    own, they are on disk with what it keeps of its output, and outlive it; the oldest of all tasks' last ones counts
+    as complete. What is older than the complete one is trimmed from all buffers.
+
+    Nodes are numbered; :meth:`add_node` gives the next number. Times are seconds; 0 is the begin of batch 0. A new
+    plane has no node, and all its tasks are down: the first order is to start each with the state after 0 batches.
+
+    What is long is compiled; what is short runs as it is.
 
     Parameters
     ----------
@@ -45,7 +63,7 @@ class CompiledPlane:
 
     def __init__(self, job: StreamJob, options: FlowOptions, until_s: float = 0.0) -> None:
         self.job, self.options = job, options
-        self.now_s = 0.0
+        self.now_s = 0.0  # from the begin of batch 0
         self._until_s = until_s
         self._fast = False
         self._tables: Any = k.flow_tables(job, options)
@@ -81,13 +99,16 @@ class CompiledPlane:
         return len(self._state.cores) - 1
 
     def pace(self, tasks: Sequence[int], factor: float) -> None:
-        """Let tasks work with at most *factor* times their threads."""
+        """Let live tasks work with at most *factor* times their ``threads``, until told otherwise or stopped."""
         for task in self._live(tasks):
             self._state.pace[k.CAP][task] = float(self.job.threads[task]) * factor
         self._arrange()
 
     def stop(self, tasks: Sequence[int]) -> None:
-        """Let tasks fail."""
+        """Let tasks fail: state, input queues and output buffers are gone, what is under way to them as well.
+
+        What they have sent arrives. Nothing happens to a task that is down.
+        """
         s = self._state
         for task in self._live(tasks):
             self._forget(task)
@@ -96,7 +117,10 @@ class CompiledPlane:
         self._arrange()
 
     def stall(self, tasks: Sequence[int]) -> None:
-        """Let live tasks stop working and keep all that they have."""
+        """Let live tasks stop working and keep all that they have, work on a batch included; what arrives is queued.
+
+        They are live: they send what they kept to tasks that start, and those that feed them wait for them.
+        """
         for task in self._live(tasks):
             self._state.task[k.STALLED][task] = 1
         self._arrange()
@@ -108,19 +132,22 @@ class CompiledPlane:
         self._arrange()
 
     def move(self, task: int, node: int) -> None:
-        """Say where a task works from now on."""
-        s, cost = self._state, self._tables.cost
+        """Say where a task works from now on; its work on the batch under way is lost, not the batch."""
+        s = self._state
         s.task[k.NODE][task], s.pace[k.CORES][task] = node, 0.0
-        if s.task[k.WORK][task] == k.SNAPSHOT:
-            s.pace[k.LEFT][task] = cost[k.SNAPSHOT_CORE_S][task]
-        elif s.task[k.WORK][task] == k.BATCH:
+        if s.task[k.AT_BATCH][task]:
             at = s.task[k.PROCESSED][task] * self.job.tasks + task
             records = self._counted[at + self.job.tasks] - self._counted[at]
-            s.pace[k.LEFT][task] = records * cost[k.RECORD_S][task]
+            s.pace[k.LEFT][task] = records * self._tables.record_s[task]
         self._arrange()
 
     def start(self, task: int, node: int, batch: int) -> None:
-        """Start a task that is down, with the state after *batch* batches."""
+        """Start a task that is down, with the state after *batch* batches.
+
+        The live tasks that feed it send again what they have kept since; those that are down will send it all in time.
+        Its own output is kept from that batch on while buffering is on; where each task makes its own checkpoints, what
+        it kept of earlier batches is there still, and the live tasks that it feeds get what has not arrived of it.
+        """
         self._state.task[k.NODE][task] = node
         self._state.task[k.LIVE][task] = 1
         kept = int(self._state.task[k.KEPT][task])
@@ -130,11 +157,18 @@ class CompiledPlane:
             self._send_kept(self._streams(task, k.OUT_START, k.BY_SENDER))
 
     def roll_back(self, tasks: Sequence[int], batch: int) -> None:
-        """Let live tasks forget queues and buffers and go back to the state after *batch* batches."""
+        """Let live tasks forget queues and buffers and go back to the state after *batch* batches.
+
+        What is under way to them is gone. Live tasks that feed them and do not go back send again what they have kept.
+        A task that is down stays down; one that is stalled stays stalled.
+        """
         self._go_on_from(self._live(tasks), batch)
 
     def buffer(self, on: bool) -> None:
-        """Let tasks keep or forget their output."""
+        """Let tasks keep or forget their output; sources' logs are kept in any case.
+
+        When it is turned on, live tasks keep what they process from now on; nothing happens if it is on.
+        """
         s = self._state
         if on and not s.tally[k.BUFFERING]:
             s.task[k.KEPT][:] = s.task[k.PROCESSED][:]
@@ -150,7 +184,10 @@ class CompiledPlane:
         return int(self._state.tally[k.COMPLETE])
 
     def own_checkpoint(self, task: int) -> int:
-        """Return the batch of a task's last safe checkpoint: its own, or that of the whole job where coordinated."""
+        """Return the batch of a task's last safe checkpoint: its own, or that of the whole job where coordinated.
+
+        Whether it is up or down; 0 before the first.
+        """
         return self.complete() if self.options.coordinated else int(self._state.task[k.SAFE][task])
 
     def processed(self) -> IntArray:
@@ -180,7 +217,7 @@ class CompiledPlane:
     def _forget(self, task: int) -> None:
         """Let a task lose its work, and what was sent to it."""
         s = self._state
-        s.task[k.WORK][task], s.pace[k.LEFT][task], s.pace[k.CORES][task] = k.IDLE, 0.0, 0.0
+        s.task[k.AT_BATCH][task], s.pace[k.LEFT][task], s.pace[k.CORES][task] = 0, 0.0, 0.0
         s.tally[k.ORDERS] += 1
         s.task[k.RESET][task] = s.tally[k.ORDERS]
 
@@ -240,12 +277,7 @@ class CompiledPlane:
         """Double the room for what is under way where it is full."""
         s = self._state
         if s.tally[k.LAST] - s.tally[k.FIRST] == len(s.sent_s):  # number i is at i modulo the size of the ring
-            self._state = s = s._replace(sent=k.longer(s.sent, s.sent), sent_s=k.longer(s.sent_s, s.sent_s))
-        size = len(s.upload_s)
-        if s.tally[k.UPLOADS] == size:
-            self._state = s = s._replace(upload=k.longer(s.upload, s.upload), upload_s=k.longer(s.upload_s, s.upload_s))
-            s.upload[k.SLOTS][size:] = range(size, 2 * size)
-            s.upload[k.SLOT_PLACE][size:] = [-1] * size
+            self._state = s._replace(sent=k.longer(s.sent, s.sent), sent_s=k.longer(s.sent_s, s.sent_s))
 
     def _observe(self) -> None:
         """Note the end of a bin."""

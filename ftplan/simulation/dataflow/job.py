@@ -1,13 +1,68 @@
-"""A job as it runs: tasks, the streams between them, and what a batch of source time means for each."""
+"""A job as it runs: tasks, the streams between them, and what a batch of source time means for each.
+
+And how batches flow, and what is observed of it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class FlowOptions:
+    """How batches flow."""
+
+    delay_s: float = 0.001  # from when a task has processed a batch until the next tasks have its output
+    #: Batches that a task may be ahead of a task that it feeds, unless its output is buffered (back-pressure)
+    queue_batches: int = 10
+    checkpoint_s: float = 10.0  # seconds of source time between checkpoints, a multiple of a batch; infinite for none
+    #: Checkpoints by punctuations through the whole job ([SuZhouTR], section 4.1); else each task makes its own, at a
+    #: phase of its own
+    coordinated: bool = True
+    #: Batches by which each task's own checkpoints are shifted, shape (tasks,); None for none
+    phase: IntArray | None = None
+    bin_s: float = 1.0  # width of the bins of what is observed
+
+
+class CompletedCheckpoint(NamedTuple):
+    """A checkpoint of the whole job that became complete: the state after the first *batch* batches."""
+
+    at_s: float
+    batch: int
+
+
+@dataclass
+class Observed:
+    """What was seen, in bins of time; row i is the moment ``start_s + (i + 1) * bin_s`` or the time up to it.
+
+    There is a row for each bin that has ended. What happens at its end, to a billionth of a bin, counts in the next.
+    """
+
+    #: ``start_s``, ``bin_s``: when the plane was made (0), and the width of a bin
+    start_s: float
+    bin_s: float
+    processed: IntArray  # batches that each task has processed, shape (bins, tasks); -1 while it is down
+    #: Batches that have arrived on each stream, those that a checkpoint stands for included, shape (bins, streams); -1
+    #: while its receiver is down
+    received: IntArray
+    #: Batch from which on sources' logs and buffers are kept: the last complete checkpoint, shape (bins,)
+    trimmed: IntArray
+    buffering: BoolArray  # whether tasks keep their output, shape (bins,)
+    #: ``latency_s``, ``finished``: sum of ``records * latency`` and records that each task finished in the bin, shape
+    #: (bins, tasks), filled for output tasks alone, each time that they finish a batch. Latency counts from the middle
+    #: of the batch in batch mode, where a record waits half a batch for its batch to be full, and from the end of the
+    #: batch otherwise.
+    latency_s: FloatArray
+    finished: FloatArray
+    duplicates: FloatArray  # records that arrived again and were dropped, shape (bins, tasks)
+    #: Completed ones in the order of time; of several in one moment, the last at least
+    checkpoints: list[CompletedCheckpoint] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,45 +72,21 @@ class StreamJob:
     Batch b holds what the sources' logs got during ``[b, b + 1) * batch_s``, and all that follows from these records.
     How many records of a batch a task processes and a stream carries is the same whenever and however often it is
     processed, so that a batch stands for its records: :meth:`records_in`, :meth:`records_on`.
-
-    Attributes
-    ----------
-    rate
-        Records per second that each source task's log gets, 0 for other tasks, shape (tasks,).
-    sender, receiver
-        Tasks of each stream, shape (streams,).
-    share
-        Records on a stream for each record that its sender processes, shape (streams,).
-    record_time_s
-        Core-seconds that a task takes for a record, shape (tasks,).
-    threads
-        Most cores that a task can use at once, shape (tasks,); its fastest pace is ``threads / record_time_s``.
-    output
-        Which tasks are output tasks, shape (tasks,).
-    deterministic
-        Which tasks do the same again when they process the same again, shape (tasks,).
-    state_bytes
-        State of each task, shape (tasks,).
-    record_bytes
-        Bytes of a record in buffers.
-    batch_s
-        Seconds of source time in a batch.
-    load
-        Factor on all rates, by batch; beyond its end the last holds. None: 1.
     """
 
-    rate: FloatArray
+    rate: FloatArray  # records per second that each source task's log gets, 0 for other tasks, shape (tasks,)
+    #: ``sender``, ``receiver``: tasks of each stream, shape (streams,)
     sender: IntArray
     receiver: IntArray
-    share: FloatArray
-    record_time_s: FloatArray
+    share: FloatArray  # records on a stream for each record that its sender processes, shape (streams,)
+    record_time_s: FloatArray  # core-seconds that a task takes for a record, shape (tasks,)
+    #: Most cores that a task can use at once, shape (tasks,); its fastest pace is ``threads / record_time_s``
     threads: FloatArray
-    output: BoolArray
-    deterministic: BoolArray
-    state_bytes: FloatArray
-    record_bytes: float = 100.0
-    batch_s: float = 0.1
-    load: FloatArray | None = None
+    output: BoolArray  # which tasks are output tasks, shape (tasks,)
+    deterministic: BoolArray  # which tasks do the same again when they process the same again, shape (tasks,)
+    state_bytes: FloatArray  # state of each task, shape (tasks,)
+    record_bytes: float = 100.0  # bytes of a record in buffers
+    batch_s: float = 0.1  # seconds of source time in a batch
 
     @property
     def tasks(self) -> int:
@@ -89,10 +120,7 @@ class StreamJob:
 
         Shape (batches + 1, tasks), whole numbers; row b is what came before batch b.
         """
-        factor = np.ones(batches)
-        if self.load is not None and len(self.load):
-            factor = self.load[np.minimum(np.arange(batches), len(self.load) - 1)]
-        seconds = np.concatenate(([0.0], np.cumsum(factor))) * self.batch_s
+        seconds = np.arange(batches + 1.0) * self.batch_s
         return np.asarray(np.floor(np.outer(seconds, self.rate) + 1e-9))
 
     def records_in(self, batches: int) -> FloatArray:

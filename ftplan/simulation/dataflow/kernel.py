@@ -1,8 +1,8 @@
 """The flow of batches as an event loop over rows of numbers.
 
-Four things happen, in the order of time: a batch of the sources' logs is whole (one event for all sources), a task ends
-its work (a heap), output arrives (one event for all streams of a task; in the order of sending, since all take as
-long), a snapshot is safe (a heap). Within a moment their order makes no difference, and what follows from them happens
+Three things happen, in the order of time: a batch of the sources' logs is whole (one event for all sources), a task
+ends its work (a heap) and maybe keeps a snapshot, output arrives (one event for all streams of a task; in the order of
+sending, since all take as long). Within a moment their order makes no difference, and what follows from them happens
 at its end: free tasks begin, nodes share their cores anew. An event takes O(streams of the task + tasks at work on its
 node + log tasks).
 
@@ -104,18 +104,18 @@ def examine(f: FlowTables, s: FlowState, counted: list[float], task: int) -> Non
     """Let a task begin with its next batch, or go on with its work, if it can."""
     if not s.task[k.LIVE][task] or s.task[k.STALLED][task]:
         return
-    batch, tasks, work = s.task[k.PROCESSED][task], len(s.task[k.PROCESSED]), s.task[k.WORK]
-    if work[task] == k.IDLE and s.task[k.MISSING][task] == 0 and batch < s.tally[k.TICKS]:
+    batch, tasks, work = s.task[k.PROCESSED][task], len(s.task[k.PROCESSED]), s.task[k.AT_BATCH]
+    if not work[task] and s.task[k.MISSING][task] == 0 and batch < s.tally[k.TICKS]:
         blocked = s.tally[k.BUFFERING] == 0 and waits(f, s, task)
         s.task[k.BLOCKED][task] = blocked
         if not blocked:
             records = counted[(batch + 1) * tasks + task] - counted[batch * tasks + task]
-            work[task] = k.BATCH
-            s.pace[k.LEFT][task] = records * f.cost[k.RECORD_S][task]
+            work[task] = 1
+            s.pace[k.LEFT][task] = records * f.record_s[task]
             s.pace[k.CORES][task] = 0.0
     node = s.task[k.NODE][task]
     end = s.node[k.START][node] + s.node[k.BUSY][node]
-    if work[task] != k.IDLE and s.task[k.PLACE][task] < 0 and s.task[k.SPOT][task] >= end:
+    if work[task] and s.task[k.PLACE][task] < 0 and s.task[k.SPOT][task] >= end:
         s.pace[k.SINCE][task] = s.clock[0]
         if s.pace[k.LEFT][task] > 0.0:
             put(s, task, end)
@@ -180,29 +180,55 @@ def end_batch(f: FlowTables, s: FlowState, counted: list[float], task: int) -> N
     s.task[k.MISSING][task] = missing
 
 
+@in_place
+def complete_checkpoint(f: FlowTables, s: FlowState) -> None:
+    """Note the oldest of all tasks' safe snapshots as complete if it is younger than the last, and who lacks the next.
+
+    Coordinated checkpoints are multiples of their distance, and all tasks must be alive; O(tasks).
+    """
+    safe, live = s.task[k.SAFE], s.task[k.LIVE]
+    step = max(f.every, 1) if f.coordinated else 1
+    oldest, alive = safe[0], True
+    for task in range(len(safe)):
+        oldest = min(oldest, safe[task])
+        alive = alive and live[task] != 0
+    oldest -= oldest % step
+    if oldest > s.tally[k.COMPLETE] and f.every > 0 and (alive or not f.coordinated):
+        s.log[0][s.tally[k.LOGGED]], s.log[1][s.tally[k.LOGGED]] = s.clock[0], oldest
+        s.tally[k.LOGGED] += 1
+        s.tally[k.COMPLETE] = oldest
+    s.tally[k.BEHIND] = 0
+    for task in range(len(safe)):
+        if safe[task] < s.tally[k.COMPLETE] + step or (f.coordinated and not live[task]):
+            s.tally[k.BEHIND] += 1
+
+
+@inlined_in_place
+def keep_safe(f: FlowTables, s: FlowState, task: int) -> None:
+    """Let a task's state be safe as a snapshot."""
+    batch, safe = s.task[k.PROCESSED][task], s.task[k.SAFE]
+    if batch > safe[task]:
+        if safe[task] < s.tally[k.COMPLETE] + (f.every if f.coordinated else 1) <= batch:
+            s.tally[k.BEHIND] -= 1
+        safe[task] = batch
+        if s.tally[k.BEHIND] == 0:
+            complete_checkpoint(f, s)
+
+
 @inlined_in_place
 def end_work(f: FlowTables, s: FlowState, counted: list[float]) -> None:
-    """Let the task that ends its work first send its output, or its snapshot."""
+    """Let the task that ends its work first send its output, and keep a snapshot if one is due."""
     task = pop(s.pace[k.FINISH], s.task[k.HEAP], s.task[k.PLACE], s.tally[k.AT_WORK])
     s.tally[k.AT_WORK] -= 1
-    node, kind, snapshot_core_s = s.task[k.NODE][task], s.task[k.WORK][task], f.cost[k.SNAPSHOT_CORE_S][task]
+    node = s.task[k.NODE][task]
     if s.task[k.SPOT][task] < s.node[k.START][node] + s.node[k.BUSY][node]:
         s.node[k.BUSY][node] -= 1
         put(s, task, s.node[k.START][node] + s.node[k.BUSY][node])
-    s.task[k.WORK][task] = k.IDLE
+    s.task[k.AT_BATCH][task] = 0
     note(s, task)
-    taken = kind == k.SNAPSHOT
-    if kind == k.BATCH:
-        end_batch(f, s, counted, task)
-        if f.every > 0 and (s.task[k.PROCESSED][task] - f.role[k.PHASE][task]) % f.every == 0:
-            taken = snapshot_core_s <= 0.0
-            if not taken:
-                s.task[k.WORK][task], s.pace[k.LEFT][task], s.pace[k.CORES][task] = k.SNAPSHOT, snapshot_core_s, 0.0
-    if taken:
-        slot = s.upload[k.SLOTS][s.tally[k.UPLOADS]]
-        s.upload_s[slot], s.upload[k.TASK][slot] = s.clock[0] + f.cost[k.UPLOAD_S][task], task
-        s.upload[k.SNAPSHOT_BATCH][slot], s.upload[k.TAKEN_AFTER][slot] = s.task[k.PROCESSED][task], s.tally[k.ORDERS]
-        s.tally[k.UPLOADS] = schedule(s.upload_s, s.upload[k.SLOTS], s.upload[k.SLOT_PLACE], s.tally[k.UPLOADS], slot)
+    end_batch(f, s, counted, task)
+    if f.every > 0 and (s.task[k.PROCESSED][task] - f.role[k.PHASE][task]) % f.every == 0:
+        keep_safe(f, s, task)
 
 
 @inlined_in_place
@@ -229,44 +255,6 @@ def deliver(f: FlowTables, s: FlowState, counted: list[float]) -> None:
             before = f.share[stream] * counted[begin * tasks + f.stream[k.SENDER][stream]]
             after = f.share[stream] * counted[min(end, following) * tasks + f.stream[k.SENDER][stream]]
             s.seen[k.DUPLICATES][task] += math.floor(after + 1e-9) - math.floor(before + 1e-9)
-
-
-@in_place
-def complete_checkpoint(f: FlowTables, s: FlowState) -> None:
-    """Note the oldest of all tasks' safe snapshots as complete if it is younger than the last, and who lacks the next.
-
-    Coordinated checkpoints are multiples of their distance, and all tasks must be alive; O(tasks).
-    """
-    safe, live = s.task[k.SAFE], s.task[k.LIVE]
-    step = max(f.every, 1) if f.coordinated else 1
-    oldest, alive = safe[0], True
-    for task in range(len(safe)):
-        oldest = min(oldest, safe[task])
-        alive = alive and live[task] != 0
-    oldest -= oldest % step
-    if oldest > s.tally[k.COMPLETE] and f.every > 0 and (alive or not f.coordinated):
-        s.log[0][s.tally[k.LOGGED]], s.log[1][s.tally[k.LOGGED]] = s.clock[0], oldest
-        s.tally[k.LOGGED] += 1
-        s.tally[k.COMPLETE] = oldest
-    s.tally[k.BEHIND] = 0
-    for task in range(len(safe)):
-        if safe[task] < s.tally[k.COMPLETE] + step or (f.coordinated and not live[task]):
-            s.tally[k.BEHIND] += 1
-
-
-@inlined_in_place
-def keep_safe(f: FlowTables, s: FlowState) -> None:
-    """Let the first snapshot on its way be safe."""
-    slot = pop(s.upload_s, s.upload[k.SLOTS], s.upload[k.SLOT_PLACE], s.tally[k.UPLOADS])
-    s.tally[k.UPLOADS] -= 1
-    task, batch = s.upload[k.TASK][slot], s.upload[k.SNAPSHOT_BATCH][slot]
-    if s.upload[k.TAKEN_AFTER][slot] >= s.task[k.RESET][task] and batch > s.task[k.SAFE][task]:
-        following = s.tally[k.COMPLETE] + (f.every if f.coordinated else 1)
-        if s.task[k.SAFE][task] < following <= batch:
-            s.tally[k.BEHIND] -= 1
-        s.task[k.SAFE][task] = batch
-        if s.tally[k.BEHIND] == 0:
-            complete_checkpoint(f, s)
 
 
 @in_place
@@ -316,8 +304,7 @@ def flow(f: FlowTables, s: FlowState, counted: list[float], until_s: float, even
         tick = (s.tally[k.TICKS] + 1) * f.batch_s
         ends = s.pace[k.FINISH][s.task[k.HEAP][0]] if s.tally[k.AT_WORK] > 0 else math.inf
         arrives = s.sent_s[s.tally[k.FIRST] % len(s.sent_s)] if s.tally[k.FIRST] < s.tally[k.LAST] else math.inf
-        safe = s.upload_s[s.upload[k.SLOTS][0]] if s.tally[k.UPLOADS] > 0 else math.inf
-        following = min(min(tick, ends), min(arrives, safe))
+        following = min(tick, min(ends, arrives))
         if s.tally[k.DIRTY] > 0 and following > s.clock[0]:
             while s.tally[k.DIRTY] > 0:
                 s.tally[k.DIRTY] -= 1
@@ -328,18 +315,15 @@ def flow(f: FlowTables, s: FlowState, counted: list[float], until_s: float, even
         if following >= until_s:
             s.clock[0] = max(until_s, s.clock[0])
             return True
-        full = s.tally[k.LAST] - s.tally[k.FIRST] == len(s.sent_s)
-        if full or s.tally[k.UPLOADS] == len(s.upload_s) or s.tally[k.LOGGED] == len(s.log[0]):
+        if s.tally[k.LAST] - s.tally[k.FIRST] == len(s.sent_s) or s.tally[k.LOGGED] == len(s.log[0]):
             return False
         s.clock[0] = following
         if ends == following:
             end_work(f, s, counted)
         elif arrives == following:
             deliver(f, s, counted)
-        elif tick == following:
+        else:
             s.tally[k.TICKS] += 1
             for i in range(f.sources):
                 note(s, f.role[k.SOURCE][i])
-        else:
-            keep_safe(f, s)
     return False

@@ -11,28 +11,23 @@ from typing import Any, NamedTuple, get_type_hints
 import numpy as np
 
 from ftplan.model.topology import IntArray
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 
 #: Complete checkpoints between two looks at them, at most.
 LOG = 64
-#: What a task works on.
-IDLE, BATCH, SNAPSHOT = 0, 1, 2
 #: ``FlowTables.stream``; streams by sender and by receiver, in the order of the tasks' starts in ``role``.
 SENDER, RECEIVER, BY_SENDER, BY_RECEIVER = range(4)
 #: ``FlowTables.role``: where a task's streams begin; whether it is an output task; its phase; the sources' numbers.
 OUT_START, IN_START, OUTPUT, PHASE, SOURCE = range(5)
-#: ``FlowTables.cost``.
-RECORD_S, SNAPSHOT_CORE_S, UPLOAD_S = range(3)
 #: ``FlowState.tally``: batches that the logs have got; how many are in heaps and lists; what was sent is a ring from
 #: FIRST to LAST; orders given; the last complete checkpoint and how many tasks have no younger one; flags.
-TICKS, AT_WORK, TODOS, DIRTY, UPLOADS, LOGGED, FIRST, LAST, ORDERS, COMPLETE, BEHIND, BUFFERING, BATCHING = range(13)
-COUNTS = 13
-#: ``FlowState.task``: batch from which on output is kept; batch of the last safe snapshot; the order by which it last
-#: started, failed or went back; a heap of tasks at work by FINISH, and its place there (-1: none); streams that have
-#: not brought the next batch; whether it waits for a task that it feeds; tasks that may begin, and whether it is one;
-#: tasks by node, those that share its cores first, and its spot there.
-LIVE, STALLED, NODE, PROCESSED, KEPT, SAFE, RESET, WORK = range(8)
+TICKS, AT_WORK, TODOS, DIRTY, LOGGED, FIRST, LAST, ORDERS, COMPLETE, BEHIND, BUFFERING, BATCHING = range(12)
+COUNTS = 12
+#: ``FlowState.task``: batch from which on output is kept, and of the last safe snapshot; the order by which it last
+#: started, failed or went back; whether it works on its batch; a heap of tasks at work by FINISH, and its place there
+#: (-1: none); streams that have not brought the next batch; whether it waits for a task that it feeds; tasks that may
+#: begin, and whether it is one; tasks by node, those that share its cores first, and its spot there.
+LIVE, STALLED, NODE, PROCESSED, KEPT, SAFE, RESET, AT_BATCH = range(8)
 HEAP, PLACE, MISSING, BLOCKED, TODO, LISTED, MEMBER, SPOT = range(8, 16)
 TASK_ROWS = 16
 #: ``FlowState.pace``: most cores; core-seconds left when its cores last changed, at SINCE; when it ends its work.
@@ -44,8 +39,6 @@ LATENCY, FINISHED, DUPLICATES = range(3)
 START, BUSY, TO_SHARE, MARKED = range(4)
 #: ``FlowState.sent``: by task, or -1 - stream; first batch; after the last batch; the order that came last.
 BY, FROM, TO, SENT_AFTER = range(4)
-#: ``FlowState.upload``: what a slot holds; a heap of slots by time.
-TASK, SNAPSHOT_BATCH, TAKEN_AFTER, SLOTS, SLOT_PLACE = range(5)
 
 
 class FlowTables(NamedTuple):
@@ -54,7 +47,7 @@ class FlowTables(NamedTuple):
     stream: list[list[int]]  # (4, S)
     share: list[float]  # (S,)
     role: list[list[int]]  # (5, T + 1)
-    cost: list[list[float]]  # (3, T)
+    record_s: list[float]  # (T,) core-seconds of a record
     sources: int
     batch_s: float
     delay_s: float
@@ -64,7 +57,7 @@ class FlowTables(NamedTuple):
 
 
 class FlowState(NamedTuple):
-    """Where everything is: N nodes, room for R messages and U snapshots under way and L checkpoints."""
+    """Where everything is: N nodes, room for R messages under way and L checkpoints."""
 
     clock: list[float]  # (1,)
     tally: list[int]  # (COUNTS,)
@@ -76,8 +69,6 @@ class FlowState(NamedTuple):
     cores: list[float]  # (N,)
     sent: list[list[int]]  # (4, R)
     sent_s: list[float]  # (R,) when it arrives
-    upload: list[list[int]]  # (5, U)
-    upload_s: list[float]  # (U,) when it is safe
     log: list[list[float]]  # (2, L) complete checkpoints: when, batch
 
 
@@ -87,13 +78,12 @@ def flow_tables(job: StreamJob, options: FlowOptions) -> FlowTables:
     sources = np.flatnonzero(job.source)
     phase = np.zeros(tasks, np.int64) if options.phase is None or options.coordinated else options.phase
     roles = [_starts(job.sender, tasks), _starts(job.receiver, tasks), job.output, phase, sources]
-    costs = [job.record_time_s, options.snapshot_core_s, options.upload_s]
     streams = [job.sender, job.receiver, np.argsort(job.sender, kind="stable"), np.argsort(job.receiver, kind="stable")]
     return FlowTables(
         stream=[ends.tolist() for ends in streams],
         share=job.share.tolist(),
         role=[[int(number) for number in row] + [0] * (tasks + 1 - len(row)) for row in roles],
-        cost=[[0.0] * tasks if row is None else row.tolist() for row in costs],
+        record_s=job.record_time_s.tolist(),
         sources=len(sources),
         batch_s=float(job.batch_s),
         delay_s=float(options.delay_s),
@@ -122,8 +112,6 @@ def flow_state(job: StreamJob) -> FlowState:
         cores=[],
         sent=[[0] * room for _ in range(4)],
         sent_s=[0.0] * room,
-        upload=[[0] * room for _ in range(3)] + [list(range(room)), [-1] * room],
-        upload_s=[0.0] * room,
         log=[[0.0] * LOG for _ in range(2)],
     )
     state.pace[CAP][:] = job.threads.tolist()

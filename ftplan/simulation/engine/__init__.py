@@ -1,5 +1,4 @@
-"""What every simulation is made of, on SimPy: a clock, nodes with cores to share, links, transfers, series.
+"""What simulations of messages are made of, on SimPy, and nothing of recoveries.
 
-``clock`` (control before data), ``processor`` (cores shared max-min fair), ``network`` (links and downlinks),
-``queues`` (arrivals, and queues that count records), ``series`` (metrics over time). No word of recoveries.
+``clock`` (control before data), ``network`` (links and channels that keep order), ``series`` (metrics over time).
 """

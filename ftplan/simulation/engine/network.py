@@ -1,4 +1,4 @@
-"""The network: links and channels that keep order, and what brings one transfer after another."""
+"""The network: links and channels that keep order, and transfers that hold several links at once."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ from typing import Generic, TypeVar
 from simpy import Environment, Event, Process, Resource
 from simpy.events import ProcessGenerator
 
-from ftplan.simulation.engine.clock import DataEvent, after, data_timeout
+from ftplan.simulation.engine.clock import after, data_timeout
 
 Message = TypeVar("Message")
 
 
 class Link(Generic[Message]):
-    """A link that delivers every message after a constant delay, first in first out, until it is cut.
-
-    Attributes
-    ----------
-    sent, delivered, lost
-        Records so far; ``sent = delivered + lost + under_way`` at every moment.
-    """
+    """A link that delivers every message after a constant delay, first in first out, until it is cut."""
 
     def __init__(self, env: Environment, delay_s: float, deliver: Callable[[Message], object]) -> None:
         self.env = env
         self.delay_s = delay_s
+        #: ``sent``, ``delivered``, ``lost``: records so far; ``sent = delivered + lost + under_way`` at every moment
         self.sent = self.delivered = self.lost = 0.0
         self._deliver = deliver
         self._cuts = 0
@@ -50,65 +45,6 @@ class Link(Generic[Message]):
         if cuts == self._cuts:
             self.delivered += records
             self._deliver(message)
-
-
-class Fetch(DataEvent):
-    """A transfer of *size* bytes to a node; succeeds when all is there."""
-
-    def __init__(self, env: Environment, size: float) -> None:
-        super().__init__(env)
-        self.size = size
-
-
-class Downlink:
-    """What a node fetches, one transfer after another in the order of asking, each after a constant delay.
-
-    Attributes
-    ----------
-    bytes_s
-        Bandwidth, may be infinite.
-    delay_s
-        Before each transfer, in which nothing else is transferred.
-    fetched
-        Bytes of whole transfers so far.
-    """
-
-    def __init__(self, env: Environment, bytes_s: float, delay_s: float = 0.0) -> None:
-        self.env = env
-        self.bytes_s = bytes_s
-        self.delay_s = delay_s
-        self.fetched = 0.0
-        self._waiting: deque[Fetch] = deque()
-        self._call_off: Callable[[], None] | None = None
-
-    def fetch(self, size: float) -> Fetch:
-        """Fetch *size* bytes after all that was asked for before."""
-        item = Fetch(self.env, size)
-        self._waiting.append(item)
-        if len(self._waiting) == 1:
-            self._begin()
-        return item
-
-    def cancel(self, item: Fetch) -> None:
-        """Give a transfer up unless it has ended; the next begins when the one under way is given up."""
-        if item not in self._waiting:
-            return
-        under_way = item is self._waiting[0]
-        self._waiting.remove(item)
-        if under_way and self._call_off is not None:
-            self._call_off()
-            self._begin()
-
-    def _begin(self) -> None:
-        if self._waiting:
-            seconds = self.delay_s + self._waiting[0].size / self.bytes_s
-            self._call_off = after(self.env, seconds, self._end)
-
-    def _end(self) -> None:
-        item = self._waiting.popleft()
-        self.fetched += item.size
-        item.succeed()
-        self._begin()
 
 
 class FifoChannel(Generic[Message]):

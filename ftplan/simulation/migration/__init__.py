@@ -7,7 +7,7 @@ share the links of nodes.
 
 ``simulate`` takes a ``scene`` (the moves, what formulas say of them, and their timing) run by run: ``run`` gives each
 ``setting`` to a protocol. ``protocol`` is checkpoint-assisted migration (algorithm 1), ``protocols`` what others do
-differently, ``parts`` who sends and processes, ``group`` the state; ``outcome`` has times and faults. Adaptation over
+differently, ``parts`` who sends and processes, ``group`` the state; ``run`` also has times and faults. Adaptation over
 time, without a plan, is ``adaptation``.
 
 Held against: the formulas of ``ftplan.planners.rebalance.migration_costs``, in messages as in Table 2 of the paper and

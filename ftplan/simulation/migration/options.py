@@ -7,7 +7,6 @@ from typing import Any
 
 from ftplan.io.options.fields import (
     FACTOR,
-    Check,
     Options,
     PlanOptions,
     number,
@@ -16,7 +15,7 @@ from ftplan.io.options.fields import (
     option_of,
     optional,
     seconds,
-    texts,
+    some_of,
     whole,
 )
 from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
@@ -29,13 +28,6 @@ LEVELS = (MESSAGES, TRACE)
 ALLOCATIONS = ("baseline", "even", "correlated", "usable", "lazy-move")
 #: Whether hosts of checkpoints are preferred as targets.
 PREFERENCES = ("both", "yes", "no")
-
-
-def _allocations(value: Any) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(texts(value)))
-    if not set(names) <= set(ALLOCATIONS):
-        raise ValueError
-    return names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +61,7 @@ class MigrationSimulationOptions(Options):
 
     allocation: tuple[str, ...] = option(
         (),
-        Check(f"one of {', '.join(ALLOCATIONS)}, or a list of them", _allocations, "texts"),
+        some_of(*ALLOCATIONS),
         "trace: how checkpoints are allocated: baseline = at random; even = at random, equally many a node; correlated "
         "and usable = by these objectives; lazy-move = checkpoints are full, and the next one may go anywhere. "
         "Repeatable.  [default: all]",

@@ -12,7 +12,6 @@ from simpy.events import ProcessGenerator
 
 from ftplan.simulation.engine.clock import DataEvent, data_timeout
 from ftplan.simulation.engine.network import FifoChannel
-from ftplan.simulation.engine.queues import arrivals
 from ftplan.simulation.migration.group import GroupOutput, GroupRecord, GroupState
 from ftplan.simulation.migration.setting import MessageTiming, RecordTiming
 
@@ -30,33 +29,22 @@ class GroupMessage(NamedTuple):
 
 
 class GroupInstance:
-    """The operator's instance on a node, as far as one key group goes: its input queue, its state, its output.
-
-    Attributes
-    ----------
-    state
-        None where the group is not at home.
-    handle
-        What a message sets off; a generator, since working takes time.
-    emit
-        Takes what is put out.
-    disorder
-        Records that were not the next of their upstream instance when they were applied.
-    duplicates, dropped
-        Records that came again, and that came while the group was not here.
-    """
+    """The operator's instance on a node, as far as one key group goes: its input queue, its state, its output."""
 
     def __init__(
         self, env: Environment, state: GroupState | None, record_time_s: float, emit: Callable[[GroupOutput], object]
     ) -> None:
         self.env = env
-        self.state = state
+        self.state = state  # none where the group is not at home
         self.record_time_s = record_time_s
-        self.emit = emit
+        self.emit = emit  # takes what is put out
         self.new = state is None
+        #: What a message sets off; a generator, since working takes time
         self.handle: Callable[[GroupMessage], ProcessGenerator] = self.work_off
         self.idle: Callable[[], object] = lambda: None
+        #: Records that were not the next of their upstream instance when they were applied
         self.disorder: list[GroupRecord] = []
+        #: ``duplicates``, ``dropped``: records that came again, and that came while the group was not here
         self.duplicates = self.dropped = self.applied = 0
         self.down = False
         self._fast: deque[GroupMessage] = deque()
@@ -122,23 +110,7 @@ class GroupInstance:
 
 
 class Upstream:
-    """An upstream instance: sends the group's records where they are to go, and keeps them until they are safe.
-
-    Attributes
-    ----------
-    buffer
-        Records that no stored checkpoint has.
-    targets
-        Where new records go.
-    sent
-        All records so far.
-    sent_to
-        By receiver, the number of the last record that it was sent as new.
-    most
-        Records after which there are no more.
-    stopped
-        Whether there are no more.
-    """
+    """An upstream instance: sends the group's records where they are to go, and keeps them until they are safe."""
 
     def __init__(
         self,
@@ -151,17 +123,17 @@ class Upstream:
     ) -> None:
         self.env = env
         self.number = number
-        self.buffer: deque[GroupRecord] = deque()
-        self.targets: tuple[GroupInstance, ...] = (target,)
-        self.sent: list[GroupRecord] = []
+        self.buffer: deque[GroupRecord] = deque()  # records that no stored checkpoint has
+        self.targets: tuple[GroupInstance, ...] = (target,)  # where new records go
+        self.sent: list[GroupRecord] = []  # all records so far
+        #: By receiver, the number of the last record that it was sent as new
         self.sent_to: dict[GroupInstance, int] = {}
-        self.most = most
-        self.stopped = False
+        self.most = most  # records after which there are no more
+        self.stopped = False  # whether there are no more
         self._records = records
-        self._next = RecordTiming(0.0, 0.0, 0.0)
         self._wait_s = wait_s
         self._channels: dict[GroupInstance, FifoChannel[GroupMessage]] = {}
-        arrivals(env, self._gaps(), self._make)
+        env.process(self._make_records())
 
     def send(
         self, kind: MessageKind, to: GroupInstance, waiting: MessageTiming, *, fast: bool = False,
@@ -176,14 +148,14 @@ class Upstream:
         while self.buffer and self.buffer[0].number <= covered[self.number]:
             self.buffer.popleft()
 
-    def _gaps(self) -> Iterator[float]:
-        for arrival in takewhile(lambda _: len(self.sent) < self.most, self._records):
-            self._next = arrival
-            yield arrival.gap_s + (0.0 if self.sent else self._wait_s)
+    def _make_records(self) -> ProcessGenerator:
+        for timing in takewhile(lambda _: len(self.sent) < self.most, self._records):
+            yield data_timeout(self.env, timing.gap_s + (0.0 if self.sent else self._wait_s))
+            self._make(timing)
         self.stopped = True
 
-    def _make(self) -> None:
-        record = GroupRecord(self.number, len(self.sent), self.env.now, self._next.delay_s, self._next.queue_s)
+    def _make(self, timing: RecordTiming) -> None:
+        record = GroupRecord(self.number, len(self.sent), self.env.now, timing.delay_s, timing.queue_s)
         self.sent.append(record)
         self.buffer.append(record)
         for to in self.targets:

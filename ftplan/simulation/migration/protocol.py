@@ -40,21 +40,6 @@ class MigrationProtocol:
     """Algorithm 1 under way: the new node turns its checkpoint into state and replays what came in since.
 
     Time 0 is when it is ordered. Other protocols override steps of it.
-
-    Attributes
-    ----------
-    outputs
-        All that was put out, by either node, in order.
-    withheld
-        Outputs that the new node kept back.
-    replayed
-        Records that were sent from buffers.
-    paused_s
-        From when the group is not processed any more; infinite before.
-    level_s
-        When the new node had nothing left to work off, all steps behind it; infinite before.
-    converted_s
-        When the old node's state had become a checkpoint; infinite before.
     """
 
     #: Whether the old node's checkpoint has all that it was sent.
@@ -64,8 +49,13 @@ class MigrationProtocol:
 
     def __init__(self, env: Environment, setting: MoveSetting, links: Links) -> None:
         self.env, self.setting, self.links = env, setting, links
-        self.outputs: list[GroupOutput] = []
+        self.outputs: list[GroupOutput] = []  # all that was put out, by either node, in order
+        #: ``withheld``: outputs that the new node kept back
+        #: ``replayed``: records that were sent from buffers
         self.withheld = self.replayed = 0
+        #: ``paused_s``: from when the group is not processed any more; infinite before
+        #: ``level_s``: when the new node had nothing left to work off, all steps behind it; infinite before
+        #: ``converted_s``: when the old node's state had become a checkpoint; infinite before
         self.paused_s = self.level_s = self.converted_s = np.inf
         self.old = GroupInstance(env, GroupState(setting.upstreams), setting.record_time_s, self._put_out)
         self.new = GroupInstance(env, None, setting.record_time_s, self._put_out)
@@ -166,7 +156,7 @@ class MigrationProtocol:
             yield data_timeout(self.env, self.setting.interval_s)
 
     def _checkpoint(self, checkpoint: GroupState) -> None:
-        after(self.env, self.setting.store_s + self.setting.waiting().delay_s, lambda: self._stored(checkpoint))
+        after(self.env, self.setting.waiting().delay_s, lambda: self._stored(checkpoint))
 
     def _stored(self, checkpoint: GroupState) -> None:
         if self.store.store(checkpoint):

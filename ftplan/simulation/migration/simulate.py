@@ -1,26 +1,114 @@
-"""From inputs and options to the answer of simulated migrations, by level; the moves of a plan in all runs."""
+"""From inputs and options to the answer of simulated migrations, by level; the moves of a plan in all runs.
+
+The answer has moves beside what formulas say of them, or adaptation, and whether all counts once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.io.options.fields import PLAN, PlanSource, checked, flag
-from ftplan.io.options.parameters import a_problem
+from ftplan.io.options.fields import flag
 from ftplan.model.kinds import REBALANCE
-from ftplan.model.plan import Plan, Warn
+from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.planners.rebalance.from_plan import numbered, question_of
 from ftplan.planners.rebalance.options import RebalanceOptions
-from ftplan.simulation.answer import Document
-from ftplan.simulation.migration.answer import MessageRun, MigrationSimulation, messages_document
-from ftplan.simulation.migration.options import TRACE, MigrationSimulationOptions
-from ftplan.simulation.migration.run import run_moves
-from ftplan.simulation.migration.scene import PlannedMoves, move_settings, planned_moves
+from ftplan.planners.rebalance.prepare import PreparedRebalance
+from ftplan.simulation.answer import Document, Simulation, figure
+from ftplan.simulation.migration.options import MESSAGES, TRACE, MigrationSimulationOptions
+from ftplan.simulation.migration.run import MoveOutcome, run_moves
+from ftplan.simulation.migration.scene import PlannedMove, PlannedMoves, move_settings, planned_moves
 from ftplan.simulation.registry import Report
 from ftplan.simulation.run import deadline, outcomes, too_short
 from ftplan.simulation.scene import GivenPlan
+
+_FIGURES = ("pause_s", "completion_s", "longest_delay_s")
+
+
+class MigrationSimulation(Simulation):
+    """What came out of simulated migrations; ``body`` has the level, and what it holds under the level's name."""
+
+    kind = "migration"
+
+    @property
+    def unmet(self) -> str | None:
+        """What is not exactly-once, None where nothing is."""
+        body = self.body.get("messages")
+        if body is None or body["exactly_once"]:
+            return None
+        first, count = body["faults"][0], sum(not item["exactly_once"] for item in body["moves"])
+        what = f"{first['operator']}/{first['key_group']}: {first['records']} records {first['what']}"
+        return f"not exactly once: {count} of {len(body['moves'])} moves, the first one of {what}"
+
+
+class MessageRun(NamedTuple):
+    """What the moves of each phase were like in one run."""
+
+    number: int
+    phases: tuple[tuple[MoveOutcome, ...], ...]
+
+
+def messages_document(prepared: PreparedRebalance, moves: PlannedMoves, runs: Sequence[MessageRun]) -> Document:
+    """Return what the document holds under ``messages``: what all runs of the moves say together."""
+    listed, phases, faults = [], [], []
+    for number, (phase, duration_s) in enumerate(zip(moves.phases, moves.duration_s, strict=True)):
+        simulated = [run.phases[number] for run in runs]
+        for k, item in enumerate(phase):
+            listed.append(_move(prepared, item, [of_run[k] for of_run in simulated]))
+            faults += [
+                {**_group(prepared, item), "run": run.number, **fault._asdict()}
+                for run, of_run in zip(runs, simulated, strict=True)
+                for fault in of_run[k].faults
+            ]
+        duration = [max((_number(m.figures.completion_s) for m in of_run), default=0.0) for of_run in simulated]
+        pause = [max((_number(m.figures.pause_s) for m in of_run), default=0.0) for of_run in simulated]
+        phases.append({
+            "phase": number,
+            "moves": len(phase),
+            "predicted": {"duration_s": duration_s, "pause_s": max((item.pause_s for item in phase), default=0.0)},
+            "simulated": {
+                "duration_s": figure(np.array(duration) + moves.overhead_s),
+                "pause_s": figure(np.array(pause)),
+            },
+        })  # fmt: skip
+    return {"runs": len(runs), "exactly_once": not faults, "phases": phases, "moves": listed, "faults": faults}
+
+
+def _move(prepared: PreparedRebalance, item: PlannedMove, simulated: Sequence[MoveOutcome]) -> Document:
+    figures = [move.figures for move in simulated]
+    problem = prepared.problem
+    return {
+        "phase": item.phase,
+        **_group(prepared, item),
+        "from": problem.nodes[item.source],
+        "to": problem.nodes[item.move.target],
+        "protocol": item.move.protocol,
+        "upstream_instances": item.upstreams,
+        "records_a_message": item.bundle,
+        "predicted": {"pause_s": item.pause_s, "completion_s": item.completion_s},
+        "simulated": {
+            name: figure(np.array([_number(getattr(of_run, name)) for of_run in figures])) for name in _FIGURES
+        },
+        "replayed": float(np.mean([of_run.replayed for of_run in figures])) * item.bundle,
+        "duplicates": float(np.mean([of_run.duplicates for of_run in figures])) * item.bundle,
+        "withheld": float(np.mean([of_run.withheld for of_run in figures])) * item.bundle,
+        "exactly_once": not any(move.faults for move in simulated),
+    }
+
+
+def _group(prepared: PreparedRebalance, item: PlannedMove) -> Document:
+    group, problem = item.move.group, prepared.problem
+    return {"operator": problem.operators[group], "key_group": int(problem.key_group[group])}
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value
+
 
 COMMAND = "simulate migration"
 #: Options of a plan that others may replace.
@@ -31,50 +119,23 @@ TRACE_ONLY = (
     "protocol", "load", "capacity_per_core", "overload",
 )  # fmt: skip
 #: Messages of each move and of all moves together where no number is asked for, and the least of each.
-MESSAGES, ALL_MESSAGES, LEAST_MESSAGES = 2_000, 200_000, 100
+EACH, ALL_MESSAGES, LEAST_MESSAGES = 2_000, 200_000, 100
 
 
-def simulate_migration(
-    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
-) -> MigrationSimulation:
-    """Simulate migrations: a plan's moves message by message, or adaptation over the load of the statistics.
-
-    Parameters
-    ----------
-    problem
-        Topology, cluster with a placement of key groups, statistics.
-    plan
-        For level ``messages`` a plan of kind rebalance, its path or its document.
-    progress
-        Called with a sentence and a share of 1 as work is done.
-    options
-        The fields of :class:`ftplan.simulation.migration.options.MigrationSimulationOptions`, for instance ``runs=20``.
-
-    Raises
-    ------
-    FtplanError
-        If an option is unknown or wrong, an input is missing or does not fit, or nothing is done in time.
-    """
-    problem = a_problem(problem)
-    request = MigrationSimulationOptions.of(COMMAND, options)
-    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
-    if request.level == TRACE:
-        from ftplan.simulation.migration.adaptation.simulate import simulate_trace
-
-        return simulate_trace(problem, given, request, progress)
-    return simulate_messages(problem, given, request, progress)
-
-
-def simulate_messages(
+def simulate(
     problem: Problem, plan: Any, options: MigrationSimulationOptions, progress: Report | None
 ) -> MigrationSimulation:
-    """Simulate the moves of a plan of kind rebalance, phase by phase.
+    """Simulate the moves of a plan of kind rebalance phase by phase, or adaptation over the load of the statistics.
 
     Raises
     ------
     FtplanError
-        If there is no plan, it does not fit, or no run is done within the time limit.
+        If there is no plan where one is needed, an input is missing or does not fit, or no run is done in time.
     """
+    if options.level == TRACE:
+        from ftplan.simulation.migration.adaptation.simulate import simulate_trace
+
+        return MigrationSimulation(*simulate_trace(problem, plan, options, progress))
     if plan is None:
         raise FtplanError("simulate migration: PLAN is missing: give a plan of kind rebalance, or --level trace")
     _refuse_others(options)
@@ -84,7 +145,7 @@ def simulate_messages(
     prepared = question_of(given.plan, problem, **instead)
     rebalance = numbered(given.plan, prepared.problem)
     age = instead.get("checkpoint_age_s", RebalanceOptions.of_plan(given.plan).checkpoint_age_s)
-    messages = options.messages or min(MESSAGES, max(LEAST_MESSAGES, ALL_MESSAGES // max(len(rebalance.moves), 1)))
+    messages = options.messages or min(EACH, max(LEAST_MESSAGES, ALL_MESSAGES // max(len(rebalance.moves), 1)))
     moves = planned_moves(prepared, rebalance, messages, options.seed, age is not None)
     runs = _runs(moves, options, progress)
     body = messages_document(prepared, moves, runs)
@@ -94,7 +155,8 @@ def simulate_messages(
         *prepared.problem.warnings,
         *_warnings(body, len(runs), options.runs),
     )
-    return MigrationSimulation(options, body, inputs, tuple(dict.fromkeys(warnings)), _unmet(body))
+    contents = {"level": MESSAGES, MESSAGES: body}
+    return MigrationSimulation(options, contents, inputs, tuple(dict.fromkeys(warnings)))
 
 
 def _refuse_others(options: MigrationSimulationOptions) -> None:
@@ -137,11 +199,3 @@ def _warnings(body: Document, done: int, runs: int) -> list[Warn]:
         text = f"{len(open_):,} moves, the first one of {open_[0]}, had not ended when their simulation did"
         warnings.append(Warn("NOT_ENDED", f"{text}: --messages simulates longer"))
     return warnings
-
-
-def _unmet(body: Document) -> str | None:
-    if body["exactly_once"]:
-        return None
-    first, count = body["faults"][0], sum(not item["exactly_once"] for item in body["moves"])
-    what = f"{first['operator']}/{first['key_group']}: {first['records']} records {first['what']}"
-    return f"not exactly once: {count} of {len(body['moves'])} moves, the first one of {what}"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ftplan.planners.views import capped
 from ftplan.reports.answer import Table, cell
 from ftplan.reports.sparkline import levels, line_width, sparkline
-from ftplan.simulation.view import DIGITS, runs_text, spread
-
-Document = Mapping[str, Any]
+from ftplan.simulation.view import DIGITS, Document, runs_text, spread
 
 #: What a table says of a time that nothing came to.
 NOT_ENDED = "not ended"

@@ -47,23 +47,13 @@ class Agenda:
 
 
 class PendingStarts:
-    """Starts between the time that the schedule gives them and the time that the data plane starts their tasks.
-
-    Attributes
-    ----------
-    placed
-        By task, what starts once the whole job goes back.
-    loaded_s
-        When tasks of these that were ordered to load their state have it.
-    early
-        Starts whose task's failure is not detected yet.
-    """
+    """Starts between the time that the schedule gives them and the time that the data plane starts their tasks."""
 
     def __init__(self, setting: RecoverySetting) -> None:
         used = setting.starts if setting.mode.waits != "nothing" else ()
-        self.placed: dict[int, RecoveryStart] = {}
-        self.loaded_s: dict[int, float] = {}
-        self.early: list[RecoveryStart] = []
+        self.placed: dict[int, RecoveryStart] = {}  # by task, what starts once the whole job goes back
+        self.loaded_s: dict[int, float] = {}  # when tasks of these that were ordered to load their state have it
+        self.early: list[RecoveryStart] = []  # starts whose task's failure is not detected yet
         self._to_come: IntArray = np.bincount([start.task for start in used] or [0], minlength=setting.job.tasks)
         self._to_come[0] -= not used
 

@@ -3,48 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.simulation.dataflow.plane import DataPlane
 from ftplan.simulation.recovery.agenda import Agenda, Kind
 from ftplan.simulation.recovery.outcome import ControlEvent
 from ftplan.simulation.recovery.setting import RecoverySetting
+
+if TYPE_CHECKING:
+    from ftplan.simulation.dataflow.compiled import CompiledPlane
 
 
 class ControlledTasks:
     """Gives a data plane its orders, with times in seconds from the first failure, and notes them.
 
     A live task works unless it loads its state, waits for its replica to take over, or the job is stopped.
-
-    Attributes
-    ----------
-    now_s
-        The time.
-    node
-        Node of each live task, -1 while it is down, shape (tasks,).
-    waits_for_replica
-        Tasks that have failed, and whose replica is about to take over, shape (tasks,).
-    target
-        Batches that each task had processed before it failed, -1 if it never did, shape (tasks,).
-    again_s, again_batch
-        When each task that failed worked again, infinite while it does not, and from which batch on, shape (tasks,).
-    events
-        What was ordered, in the order of time.
     """
 
-    def __init__(self, setting: RecoverySetting, plane: DataPlane, agenda: Agenda) -> None:
+    def __init__(self, setting: RecoverySetting, plane: CompiledPlane, agenda: Agenda) -> None:
         tasks = setting.job.tasks
         self.now_s = setting.begin_s
+        #: Node of each live task, -1 while it is down, shape (tasks,)
         self.node: IntArray = setting.home.astype(np.int64)
+        #: Batches that each task had processed before it failed, -1 if it never did, shape (tasks,)
         self.target: IntArray = np.full(tasks, -1, dtype=np.int64)
+        #: ``again_s``, ``again_batch``: when each task that failed worked again, infinite while it does not, and from
+        #: which batch on, shape (tasks,)
         self.again_s: FloatArray = np.full(tasks, np.nan)
         self.again_batch: IntArray = np.zeros(tasks, dtype=np.int64)
-        self.events: list[ControlEvent] = []
+        self.events: list[ControlEvent] = []  # what was ordered, in the order of time
         self._plane, self._agenda, self._timing, self._begin_s = plane, agenda, setting.timing, setting.begin_s
         self._loading: BoolArray = np.zeros(tasks, dtype=bool)
         self._loads: IntArray = np.zeros(tasks, dtype=np.int64)
+        #: Tasks that have failed, and whose replica is about to take over, shape (tasks,)
         self.waits_for_replica: BoolArray = np.zeros(tasks, dtype=bool)
         self._stalled: BoolArray = np.zeros(tasks, dtype=bool)
         self._job_stopped = False
@@ -163,7 +156,7 @@ class ControlledTasks:
         self._stalled = kept
 
 
-def batch_of_job(setting: RecoverySetting, plane: DataPlane, target: IntArray) -> int:
+def batch_of_job(setting: RecoverySetting, plane: CompiledPlane, target: IntArray) -> int:
     """Return the batches whose effects are in the states that the whole job goes back to.
 
     They are those of the last complete checkpoint. Where there are none and states are rebuilt from a window, they are

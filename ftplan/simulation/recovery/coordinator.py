@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.simulation.dataflow.plane import DataPlane
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.simulation.recovery.agenda import Agenda, Kind, PendingStarts
 from ftplan.simulation.recovery.controlled_tasks import ControlledTasks, all_keep_pace, batch_of_job
 from ftplan.simulation.recovery.hosts import Hosts, busy_cores
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, RecoveryStart
+
+if TYPE_CHECKING:
+    from ftplan.simulation.dataflow.compiled import CompiledPlane
 
 #: How often it is looked for a complete checkpoint, in intervals between checkpoints.
 LOOKS = 0.05
@@ -24,7 +27,7 @@ class Coordinator:
     with its node matters only when no node is left: then nothing is noticed before the next arrives (section 6).
     """
 
-    def __init__(self, setting: RecoverySetting, plane: DataPlane) -> None:
+    def __init__(self, setting: RecoverySetting, plane: CompiledPlane) -> None:
         job = setting.job
         self.setting, self.mode, self.timing, self.plane = setting, setting.mode, setting.timing, plane
         self.agenda, self.hosts, self.starts = Agenda(), Hosts(setting), PendingStarts(setting)
@@ -32,7 +35,6 @@ class Coordinator:
             plane.add_node(node.cores)
         self.tasks = ControlledTasks(setting, plane, self.agenda)
         self.last_node = setting.home.astype(np.int64)
-        self.failed_s: FloatArray = np.full(job.tasks, -np.inf)
         self.known: BoolArray = np.zeros(job.tasks, dtype=bool)  # down, and detected
         self.replica: IntArray = np.full(job.tasks, -1) if setting.replica is None else setting.replica.astype(np.int64)
         self.busy = busy_cores(job)
@@ -130,7 +132,7 @@ class Coordinator:
         self.tasks.fail([task for task in tasks if self.tasks.node[task] >= 0])
         for task in tasks:
             self.starts.remove(task)
-        self.failed_s[tasks], self.known[tasks] = now, False
+        self.known[tasks] = False
         self.agenda.add(now + self.timing.detection_s, Kind.DETECTION, partial(self._detect, tasks))
 
     def _detect(self, tasks: list[int]) -> None:
@@ -202,8 +204,7 @@ class Coordinator:
             return
         for task in placed:
             starts.loaded_s[task] = self._loaded_at(task)
-        at_s = max(self.tasks.now_s, float(self.failed_s[placed].max()) + self.timing.timeout_s)
-        self.agenda.add(at_s, Kind.REPLAY, self._replay)
+        self.agenda.add(self.tasks.now_s, Kind.REPLAY, self._replay)
 
     def _loaded_at(self, task: int) -> float:
         """Order to load a task's state where it is placed; return when it is there."""

@@ -79,13 +79,8 @@ def require_keeping_up(setting: RecoverySetting) -> None:
     FtplanError
         It names the busiest task, or node if all tasks have cores enough, and its utilisation.
     """
-    job, load = setting.job, 1.0
-    if job.load is not None and len(job.load):
-        batches = max(1, round(-setting.begin_s / job.batch_s))
-        load = float(job.load[np.minimum(np.arange(batches), len(job.load) - 1)].mean())
-    busy = busy_cores(job) * load
-    if setting.snapshot_core_s is not None:
-        busy = busy + setting.snapshot_core_s / setting.checkpoint_s
+    job = setting.job
+    busy = busy_cores(job)
     task = int(np.argmax(busy / job.threads))
     fullest = float(busy[task] / job.threads[task])
     if fullest >= 1.0:
@@ -106,7 +101,7 @@ def require_keeping_up(setting: RecoverySetting) -> None:
 
 
 def busy_cores(job: StreamJob) -> FloatArray:
-    """Return the cores that each task is busy with where the load is 1, checkpoints left out, shape (tasks,)."""
+    """Return the cores that each task is busy with, shape (tasks,)."""
     rate = job.rate.astype(np.float64)
     rank = np.empty(job.tasks, dtype=np.int64)
     rank[job.order] = np.arange(job.tasks)

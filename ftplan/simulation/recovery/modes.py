@@ -9,44 +9,31 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """A way to recover.
-
-    Attributes
-    ----------
-    rolls_back
-        When live tasks go back to the last complete checkpoint. Once: when the first failure is detected, and not
-        again until a checkpoint was completed. Always: whenever failed tasks start, as nothing but the sources' logs is
-        kept. Never: failed tasks alone go back.
-    buffers
-        When tasks other than sources keep their output: from the rollback until the next complete checkpoint, always,
-        or never.
-    batches
-        When records wait for their batch (the order in which a task processes is then the same again): while output is
-        kept after a failure, always, or never.
-    stops
-        Whether when a failure is detected live tasks go on until they are rolled back, or the whole job stops.
-    waits
-        What recovery waits for: for the steps of the schedule, for the last step that has a task which is down (all
-        start at once then), or for nothing: tasks start at once on the live nodes with least work for their cores.
-    fetches
-        Whose state is fetched: that of the tasks that failed, of those of them that start elsewhere (a node that lives
-        has it on its disk), of the whole job, or of none (standbys have it).
-    coordinated
-        Whether checkpoints are those of the whole job, or each task's own.
-    logs_order
-        Whether it is known in which order tasks processed, so that one which is not deterministic does the same again.
-        Otherwise a job with such a task goes back as a whole whenever a failure is detected.
-    """
+    """A way to recover."""
 
     name: str
     says: str
+    #: When live tasks go back to the last complete checkpoint. Once: when the first failure is detected, and not again
+    #: until a checkpoint was completed. Always: whenever failed tasks start, as nothing but the sources' logs is kept.
+    #: Never: failed tasks alone go back.
     rolls_back: Literal["once", "always", "never"]
+    #: When tasks other than sources keep their output: from the rollback until the next complete checkpoint, always, or
+    #: never
     buffers: Literal["after-failure", "always", "never"]
+    #: When records wait for their batch (the order in which a task processes is then the same again): while output is
+    #: kept after a failure, always, or never
     batches: Literal["after-failure", "always", "never"]
+    #: Whether when a failure is detected live tasks go on until they are rolled back, or the whole job stops
     stops: Literal["failed", "all"]
+    #: What recovery waits for: for the steps of the schedule, for the last step that has a task which is down (all
+    #: start at once then), or for nothing: tasks start at once on the live nodes with least work for their cores
     waits: Literal["steps", "last-step", "nothing"]
+    #: Whose state is fetched: that of the tasks that failed, of those of them that start elsewhere (a node that lives
+    #: has it on its disk), of the whole job, or of none (standbys have it)
     fetches: Literal["failed", "moved", "all", "none"]
-    coordinated: bool = True
+    coordinated: bool = True  # whether checkpoints are those of the whole job, or each task's own
+    #: Whether it is known in which order tasks processed, so that one which is not deterministic does the same again.
+    #: Otherwise a job with such a task goes back as a whole whenever a failure is detected.
     logs_order: bool = False
 
 

@@ -12,7 +12,6 @@ from ftplan.io.options.fields import (
     PLAN,
     SELECTORS,
     SHARE,
-    Check,
     Options,
     PlanOptions,
     number,
@@ -22,7 +21,7 @@ from ftplan.io.options.fields import (
     optional,
     seconds,
     size,
-    texts,
+    some_of,
     whole,
 )
 from ftplan.io.options.shared import checkpoints_in_place, replicas_in_place, resolution, restore_bandwidth
@@ -40,16 +39,6 @@ _POSITIVE_TIME = number(0.0, 1e9, above=True)
 _BYTES = number(0.0, 1e18)
 #: The longest simulated time.
 LONGEST_S = 1e7
-
-
-def _modes(value: Any) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(texts(value)))
-    if not set(names) <= set(MODE_NAMES):
-        raise ValueError
-    return names
-
-
-MODE = Check(f"one of {', '.join(MODE_NAMES)}, or a list of them", _modes, "texts")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +62,7 @@ class RecoverySimulationOptions(Options):
     arrivals: bool = option(True, FLAG, "No node arrives, whatever the failure file says.", flag="--no-arrivals")
     mode: tuple[str, ...] = option(
         (),
-        MODE,
+        some_of(*MODE_NAMES),
         f"How the job recovers: {', '.join(MODES)}, or {BEST_CASE} (incremental, with all new nodes at "
         "--best-case). Repeatable: all are compared with the first, on the same random numbers.  "
         "[default: incremental]",

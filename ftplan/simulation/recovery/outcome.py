@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.simulation.dataflow.plane import Observed
+from ftplan.simulation.dataflow.job import Observed
 from ftplan.simulation.recovery.setting import RecoverySetting
 
 
@@ -42,75 +42,47 @@ class RecoveryOutcome:
 
 @dataclass(frozen=True, eq=False)
 class QuerySeries:
-    """Queries over time; a query is an output task. Shapes (bins,) and (bins, queries).
+    """Queries over time; a query is an output task. Shapes (bins,) and (bins, queries)."""
 
-    Attributes
-    ----------
-    query
-        Output tasks, ascending, shape (queries,).
-    time_s
-        End of each bin.
-    latency_s
-        Mean latency of the records that were finished in the bin; NaN where none was.
-    relative_latency
-        The same divided by the query's mean before the failure ([SuZhouTR], section 7.2).
-    available
-        Whether the mean of the relative latency over the window that ends with the bin is below the threshold; where
-        nothing came out in it, the latency of the next batch counts.
-    queue_records
-        Records that wait for any task of the query, the sources' logs included.
-    buffered_bytes
-        What tasks of the query keep of their output.
-    duplicates
-        Records dropped as duplicates by tasks of the query in the bin.
-    lag_records
-        Records in the sources' logs that they have not processed, shape (bins,).
-    all_queue_records, all_buffered_bytes
-        What waits for and is kept by all tasks together, each counted once, shape (bins,).
-    """
-
-    query: IntArray
-    time_s: FloatArray
-    latency_s: FloatArray
-    relative_latency: FloatArray
+    query: IntArray  # output tasks, ascending, shape (queries,)
+    time_s: FloatArray  # end of each bin
+    latency_s: FloatArray  # mean latency of the records that were finished in the bin; NaN where none was
+    relative_latency: FloatArray  # the same divided by the query's mean before the failure ([SuZhouTR], section 7.2)
+    #: Whether the mean of the relative latency over the window that ends with the bin is below the threshold; where
+    #: nothing came out in it, the latency of the next batch counts
     available: BoolArray
-    queue_records: FloatArray
-    buffered_bytes: FloatArray
-    duplicates: FloatArray
-    lag_records: FloatArray
+    queue_records: FloatArray  # records that wait for any task of the query, the sources' logs included
+    buffered_bytes: FloatArray  # what tasks of the query keep of their output
+    duplicates: FloatArray  # records dropped as duplicates by tasks of the query in the bin
+    lag_records: FloatArray  # records in the sources' logs that they have not processed, shape (bins,)
+    #: ``all_queue_records``, ``all_buffered_bytes``: what waits for and is kept by all tasks together, each counted
+    #: once, shape (bins,)
     all_queue_records: FloatArray
     all_buffered_bytes: FloatArray
 
 
 @dataclass(frozen=True)
 class RecoverySummary:
-    """What can be said of a simulated recovery.
+    """What can be said of a simulated recovery."""
 
-    Attributes
-    ----------
-    priority_down_s
-        Summed priority of queries x seconds that they were not available, until the end.
-    first_back_s, last_back_s
-        When the first and the last query that was down was available again for good; None: none, or one is not back.
-    down_s, back_s
-        Seconds that each query was not available; when it was back for good, None for not within the time; by query.
-    peak_lag_records, lag_record_s
-        Most that waited in the sources' logs, and the area under that curve above its level before.
-    peak_buffer_bytes, spilled_bytes
-        Most that was buffered at once; what of it was beyond the memory for buffers.
-    peak_queue_records, duplicates
-        Most that waited in queues at once; records dropped as duplicates in all.
-    """
-
-    priority_down_s: float
+    priority_down_s: float  # summed priority of queries x seconds that they were not available, until the end
+    #: ``first_back_s``, ``last_back_s``: when the first and the last query that was down was available again for good;
+    #: None: none, or one is not back
     first_back_s: float | None
     last_back_s: float | None
+    #: ``down_s``, ``back_s``: seconds that each query was not available; when it was back for good, None for not within
+    #: the time; by query
     down_s: tuple[float, ...]
     back_s: tuple[float | None, ...]
+    #: ``peak_lag_records``, ``lag_record_s``: most that waited in the sources' logs, and the area under that curve
+    #: above its level before
     peak_lag_records: float
     lag_record_s: float
+    #: ``peak_buffer_bytes``, ``spilled_bytes``: most that was buffered at once; what of it was beyond the memory for
+    #: buffers
     peak_buffer_bytes: float
     spilled_bytes: float
+    #: ``peak_queue_records``, ``duplicates``: most that waited in queues at once; records dropped as duplicates in all
     peak_queue_records: float
     duplicates: float
 

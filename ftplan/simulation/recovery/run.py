@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ftplan.model.topology import FloatArray, IntArray
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import DataPlane, FlowOptions, Observed
+from ftplan.simulation.dataflow.job import FlowOptions, Observed, StreamJob
 from ftplan.simulation.recovery.coordinator import Coordinator
 from ftplan.simulation.recovery.hosts import require_keeping_up
 from ftplan.simulation.recovery.outcome import ControlEvent, RecoveryOutcome
 from ftplan.simulation.recovery.setting import RecoverySetting
 
+if TYPE_CHECKING:
+    from ftplan.simulation.dataflow.compiled import CompiledPlane
+
 #: Makes the flow of batches of a job; all its tasks are down and it has no node yet.
-PlaneFactory = Callable[[StreamJob, FlowOptions], DataPlane]
+PlaneFactory = Callable[[StreamJob, FlowOptions], "CompiledPlane"]
 
 
 def run_recovery(setting: RecoverySetting, plane_factory: PlaneFactory | None = None) -> RecoveryOutcome:
@@ -56,8 +59,6 @@ def flow_options(setting: RecoverySetting) -> FlowOptions:
         queue_batches=setting.queue_batches,
         checkpoint_s=setting.checkpoint_s,
         coordinated=setting.mode.coordinated,
-        snapshot_core_s=setting.snapshot_core_s,
-        upload_s=setting.upload_s,
         phase=phase,
         bin_s=setting.bin_s,
     )

@@ -48,22 +48,12 @@ class SimulatedRun(NamedTuple):
 
 
 class SimulatedRuns:
-    """What the runs of one contender were like, in their order; over time their mean is kept alone.
-
-    Attributes
-    ----------
-    summaries
-        One a run.
-    events
-        Those of the first run.
-    warnings
-        What is said of any run, each once.
-    """
+    """What the runs of one contender were like, in their order; over time their mean is kept alone."""
 
     def __init__(self) -> None:
-        self.summaries: list[RecoverySummary] = []
-        self.events: tuple[ControlEvent, ...] = ()
-        self.warnings: dict[Warn, None] = {}
+        self.summaries: list[RecoverySummary] = []  # one a run
+        self.events: tuple[ControlEvent, ...] = ()  # those of the first run
+        self.warnings: dict[Warn, None] = {}  # what is said of any run, each once
         self._sums: list[FloatArray] = []
         self._counts: list[IntArray] = []
 
@@ -105,7 +95,7 @@ def carry_out(scene: RecoveryScene, contenders: Sequence[Contender], number: int
     setting, warnings = setting_of(scene, contenders[which], None if options.runs == 1 else run)
     outcome = run_recovery(setting)
     series = query_series(outcome, options.window_s, options.threshold)
-    priority = scene.question.graph.per_task("priority")[series.query]
+    priority = scene.question.situation.graph.per_task("priority")[series.query]
     memory = np.inf if options.buffer_memory is None else options.buffer_memory
     return SimulatedRun(
         number,

@@ -8,8 +8,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import Observed
+from ftplan.simulation.dataflow.job import Observed, StreamJob
 from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryOutcome
 
 #: What of a query's latency before the failure counts: not the first part, while queues fill.

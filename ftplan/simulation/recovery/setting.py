@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.recovery.modes import MODES, Mode
 
@@ -44,91 +44,50 @@ class RecoveryStart:
 
 @dataclass(frozen=True)
 class RecoveryTiming:
-    """How long the parts of a recovery take.
+    """How long the parts of a recovery take."""
 
-    Attributes
-    ----------
-    detection_s
-        From a failure until the coordinator knows of it.
-    restart_s
-        From the order to start or to roll back until a task loads its state.
-    bandwidth_bytes_s
-        Of restores; those of one node go one after another.
-    transfer_delay_s
-        Before each transfer.
-    takeover_s, replica_lag_s
-        From the detection until a replica's output is on; how much of its output it sends again ([SuZhou2016], V-B).
-    correlated_failures
-        Node failures since the last complete checkpoint from which on recovery is incremental; with fewer it blocks:
-        waits for the last step, and the whole job goes back ([SuZhouTR], section 4.2.1).
-    warming_s, warming_pace
-        So long after a task has started again, or has gone back, it works at this share of its fastest pace: code is
-        not compiled, caches are cold.
-    timeout_s
-        From a failure until sources replay, where the whole job goes back: they notice that a record was lost when it
-        was not processed in this time ([SuZhouTR], section 7.1).
-    replay_window_s
-        Source time that the whole job's state is rebuilt from where there are no checkpoints; 0: from the begin.
-    """
-
-    detection_s: float = 0.0
-    restart_s: float = 0.0
-    bandwidth_bytes_s: float = np.inf
-    transfer_delay_s: float = 0.0
+    detection_s: float = 0.0  # from a failure until the coordinator knows of it
+    restart_s: float = 0.0  # from the order to start or to roll back until a task loads its state
+    bandwidth_bytes_s: float = np.inf  # of restores; those of one node go one after another
+    transfer_delay_s: float = 0.0  # before each transfer
+    #: ``takeover_s``, ``replica_lag_s``: from the detection until a replica's output is on; how much of its output it
+    #: sends again ([SuZhou2016], V-B)
     takeover_s: float = 0.0
     replica_lag_s: float = 0.0
+    #: ``warming_s``, ``warming_pace``: so long after a task has started again, or has gone back, it works at this share
+    #: of its fastest pace: code is not compiled, caches are cold
     warming_s: float = 0.0
     warming_pace: float = 1.0
+    #: Node failures since the last complete checkpoint from which on recovery is incremental; with fewer it blocks:
+    #: waits for the last step, and the whole job goes back ([SuZhouTR], section 4.2.1)
     correlated_failures: int = 2
-    timeout_s: float = 0.0
+    #: Source time that the whole job's state is rebuilt from where there are no checkpoints; 0: from the begin
     replay_window_s: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class RecoverySetting:
-    """A failure at time 0, after *warm_up_s* without one, and until *until_s*.
+    """A failure at time 0, after *warm_up_s* without one, and until *until_s*."""
 
-    Attributes
-    ----------
-    job
-        What runs; its batch 0 begins at :attr:`begin_s`.
-    nodes
-        All nodes that are ever there.
-    home
-        Node of each task at the start, shape (tasks,).
-    replica
-        Node of each task's active replica, -1 without one, shape (tasks,).
-    failures
-        In the order of time; the first at 0.
-    starts
-        What the schedule starts, in its order; not used by a mode that waits for nothing.
-    checkpoint_s, checkpoint_age_s
-        Seconds between checkpoints, infinite for none; how old the last punctuation is when the first failure strikes,
-        at most a whole interval.
-    warm_up_s
-        Least seconds before the failure.
-    names
-        What errors call the tasks; their numbers if None.
-    """
-
-    job: StreamJob
-    nodes: tuple[SimulatedNode, ...]
-    home: IntArray
-    failures: tuple[NodeFailure, ...]
+    job: StreamJob  # what runs; its batch 0 begins at :attr:`begin_s`
+    nodes: tuple[SimulatedNode, ...]  # all nodes that are ever there
+    home: IntArray  # node of each task at the start, shape (tasks,)
+    failures: tuple[NodeFailure, ...]  # in the order of time; the first at 0
+    #: What the schedule starts, in its order; not used by a mode that waits for nothing
     starts: tuple[RecoveryStart, ...]
-    replica: IntArray | None = None
+    replica: IntArray | None = None  # node of each task's active replica, -1 without one, shape (tasks,)
     mode: Mode = MODES["incremental"]
     timing: RecoveryTiming = field(default_factory=RecoveryTiming)
+    #: ``checkpoint_s``, ``checkpoint_age_s``: seconds between checkpoints, infinite for none; how old the last
+    #: punctuation is when the first failure strikes, at most a whole interval
     checkpoint_s: float = 10.0
     checkpoint_age_s: float = 0.0
-    snapshot_core_s: FloatArray | None = None
-    upload_s: FloatArray | None = None
     delay_s: float = 0.001
     queue_batches: int = 10
-    warm_up_s: float = 30.0
+    warm_up_s: float = 30.0  # least seconds before the failure
     until_s: float = 600.0
     bin_s: float = 1.0
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None  # what errors call the tasks; their numbers if None
 
     def task_name(self, task: int) -> str:
         """Return what errors call a task."""

@@ -1,4 +1,7 @@
-"""From inputs and options to the answer of a simulated recovery: all modes and plans, until all queries are back."""
+"""From inputs and options to the answer of a simulated recovery: all modes and plans, until all queries are back.
+
+The answer says what each way to recover was like, and how they differ.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.io.options.fields import PLAN, PlanSource, checked
-from ftplan.io.options.parameters import a_problem
 from ftplan.model.kinds import RECOVERY_SCHEDULE
-from ftplan.model.plan import Plan, Warn
+from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
+from ftplan.model.topology import FloatArray
 from ftplan.planners import registry
 from ftplan.planners.deployed import recorded
-from ftplan.simulation.recovery.answer import RecoverySimulation, compared, recovery_document
+from ftplan.simulation.answer import Document, Simulation, cells, figure, mean_interval
 from ftplan.simulation.recovery.contenders import Contender
+from ftplan.simulation.recovery.document import RecoveryFiguresModel
 from ftplan.simulation.recovery.options import LONGEST_S, RecoverySimulationOptions
+from ftplan.simulation.recovery.outcome import ControlEvent, RecoverySummary
 from ftplan.simulation.recovery.runs import SimulatedRuns, all_runs, cell_ends, simulated
 from ftplan.simulation.recovery.scene import RecoveryScene, scene_of
 from ftplan.simulation.recovery.schedules import GivenSchedule
@@ -25,6 +29,122 @@ from ftplan.simulation.recovery.times import MOST_TIMES
 from ftplan.simulation.registry import Report
 from ftplan.simulation.run import deadline, too_short
 from ftplan.simulation.scene import GivenPlan, resolution
+
+#: Figures of a recovery by name, the less the better.
+FIGURES = tuple(RecoveryFiguresModel.model_fields)
+
+
+class RecoverySimulation(Simulation):
+    """What came out of a simulation; unmet is a limit that was asked for and not kept."""
+
+    kind = "recovery"
+    options: RecoverySimulationOptions
+
+    @property
+    def recoveries(self) -> list[Document]:
+        """What each mode and plan was like."""
+        return list(self.body["recoveries"])
+
+    @property
+    def unmet(self) -> str | None:
+        """Why the limit on priority x seconds down is not kept; None where it is, and without one."""
+        limit = self.options.max_down
+        mean = self.recoveries[0]["summary"]["priority_down_s"]["mean"]
+        if limit is None or mean <= limit:
+            return None
+        return f"priority x seconds down are {mean:.6g}, above --max-down {limit:g}"
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame with a row for each query of each recovery, without what is told over time."""
+        import pandas as pd
+
+        rows = [
+            {"mode": item["mode"], "plan": item["plan"]}
+            | {name: value for name, value in query.items() if not isinstance(value, list)}
+            for item in self.recoveries
+            for query in item["queries"]
+        ]
+        return pd.DataFrame(rows)
+
+
+def recovery_document(contender: Contender, runs: SimulatedRuns, scene: RecoveryScene) -> Document:
+    """Return what all runs of one way to recover say together; lists are means over the runs."""
+    graph = scene.question.situation.graph
+    summaries = runs.summaries
+    queries = np.flatnonzero(scene.running.job.output)
+    priority = graph.per_task("priority")
+    over_time = runs.over_time._asdict()
+    down_s = np.array([summary.down_s for summary in summaries])
+    back_s = np.array([[np.nan if s is None else s for s in summary.back_s] for summary in summaries])
+    not_back = np.isnan(back_s) & (down_s > 0.0)
+    listed = []
+    for column, query in enumerate(queries.tolist()):
+        operator, index = graph.name(query)
+        back = back_s[(down_s[:, column] > 0.0) & ~not_back[:, column], column]
+        series = {name: cells(values[:, column]) for name, values in over_time.items() if name != "lag_records"}
+        listed.append(
+            {
+                "operator": operator,
+                "index": index,
+                "priority": float(priority[query]),
+                "down_s": float(down_s[:, column].mean()),
+                "back_s": float(back.mean()) if len(back) else None,
+                "runs_down": int((down_s[:, column] > 0.0).sum()),
+                "runs_not_back": int(not_back[:, column].sum()),
+                **series,
+            }
+        )
+    return {
+        "mode": contender.mode,
+        "plan": None if contender.schedule is None else contender.schedule.name,
+        "algorithm": contender.algorithm if contender.schedule is None else None,
+        "summary": {name: figure(values_of(summaries, name)) for name in FIGURES},
+        "queries": listed,
+        "lag_records": cells(over_time["lag_records"]),
+        "events": [_event(item, scene) for item in runs.events],
+    }
+
+
+def compared(recoveries: Sequence[Document], runs: Sequence[SimulatedRuns]) -> list[Document]:
+    """Return each recovery but the first against that."""
+    first, *others = (of_one.summaries for of_one in runs)
+    return [
+        {"mode": recovery["mode"], "plan": recovery["plan"], "differences": differences(first, other)}
+        for recovery, other in zip(recoveries[1:], others, strict=True)
+    ]
+
+
+def values_of(summaries: Sequence[RecoverySummary], name: str) -> FloatArray:
+    """Return a figure of each run, NaN where it is not known; shape (runs,)."""
+    values = (getattr(summary, name) for summary in summaries)
+    return np.array([np.nan if value is None else float(value) for value in values])
+
+
+def differences(first: Sequence[RecoverySummary], other: Sequence[RecoverySummary]) -> list[Document]:
+    """Return by how much each figure of *other* is more than that of *first*, run by run on the same random numbers.
+
+    The mean of the differences, its confidence limits by Student's t, and in how many runs *other* is less, equal and
+    more. A figure that is not known in any run of both is left out.
+    """
+    rows = []
+    for name in FIGURES:
+        apart = values_of(other, name) - values_of(first, name)
+        apart = apart[np.isfinite(apart)]
+        if len(apart):
+            mean, low, high = mean_interval(apart)
+            counts = {"less": int((apart < 0).sum()), "equal": int((apart == 0).sum()), "more": int((apart > 0).sum())}
+            rows.append({"figure": name, "mean": mean, "low": low, "high": high, **counts})
+    return rows
+
+
+def _event(event: ControlEvent, scene: RecoveryScene) -> Document:
+    return {
+        "at_s": event.at_s,
+        "what": event.what,
+        "tasks": [scene.task_names[task] for task in event.tasks],
+        "node": None if event.node is None else scene.nodes[event.node].id,
+    }
+
 
 COMMAND = "simulate recovery"
 #: Seconds from when the last query is back to the end.
@@ -35,40 +155,21 @@ FIRST, MARGIN = 5, 1.25
 QUICK = 20_000_000
 
 
-def simulate_recovery(
-    problem: Problem, plan: Plan | PlanSource | None = None, *, progress: Report | None = None, **options: Any
+def simulate(
+    problem: Problem, plan: Any, request: RecoverySimulationOptions, progress: Report | None
 ) -> RecoverySimulation:
-    """Simulate a failure and the recovery from it, batch by batch.
+    """Simulate a failure and the recovery from it, batch by batch: all modes and plans meet the same random numbers.
 
-    Parameters
-    ----------
-    problem
-        Topology, cluster with a placement, failure; statistics where there are some.
-    plan
-        A recovery schedule, its path or its document; None: one is made at each failure and arrival of each run.
-    progress
-        Called with a sentence and a share of 1 as runs are done.
-    options
-        The fields of :class:`ftplan.simulation.recovery.options.RecoverySimulationOptions`, for instance
-        ``fail=["zone:rack-a"], mode=["incremental", "blocking"], runs=100``.
-
-    Returns
-    -------
-    RecoverySimulation
-        What each mode and plan was like, and how they differ; all met the same random numbers.
+    *plan*: a recovery schedule; None: one is made at each failure and arrival of each run.
 
     Raises
     ------
     FtplanError
-        If an option is unknown or wrong, an input is missing or does not fit, nothing fails, or the job would not keep
-        up with its input.
+        If an input is missing or does not fit, nothing fails, or the job would not keep up with its input.
     """
-    problem = a_problem(problem)
-    request = RecoverySimulationOptions.of(COMMAND, options)
-    given = checked(COMMAND, {"plan": PLAN}, {"plan": plan})["plan"]
     plans = [
         GivenPlan.of(source, role, RECOVERY_SCHEDULE.name, COMMAND)
-        for source, role in ((given, "plan"), (request.against, "against"))
+        for source, role in ((plan, "plan"), (request.against, "against"))
     ]
     scene = scene_of(problem, plans[0].plan, request)
     contenders, ends = _contenders(scene, plans), deadline(request.time_limit_s)
@@ -80,12 +181,14 @@ def simulate_recovery(
     return RecoverySimulation(
         options=scene.options,
         files=scene.files | {"against": recorded(request.against, plans[1].path)},
-        runs=done,
-        checkpoint_interval_s=scene.checkpoint_s,
-        until_s=scene.until_s,
-        time_s=cell_ends(scene),
-        recoveries=tuple(documents),
-        comparison=compared(documents, by_contender),
+        body={
+            "runs": done,
+            "checkpoint_interval_s": scene.checkpoint_s,
+            "until_s": scene.until_s,
+            "time_s": cell_ends(scene).tolist(),
+            "recoveries": documents,
+            "comparison": compared(documents, by_contender),
+        },
         inputs=(*scene.inputs, *(item.file for item in plans if item.file is not None)),
         warnings=tuple(dict.fromkeys((*scene.warnings, *warnings))),
     )

@@ -1,16 +1,17 @@
-"""Simulated recoveries as tables: in figures, against each other, query by query, and over time."""
+"""Simulated recoveries as tables, in figures, against each other, query by query and over time; and as a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ftplan.planners.views import capped, task_name
 from ftplan.reports.answer import Table, cell
+from ftplan.reports.charts import Axis
+from ftplan.reports.drawing import Figure
+from ftplan.reports.numbers import number, size
 from ftplan.reports.sparkline import levels, line_width, sparkline
-from ftplan.simulation.recovery.figure import available_priority
-
-Document = Mapping[str, Any]
+from ftplan.simulation.view import Cells, Document, logarithms, over_time_figure, powers
 
 _FIGURES = (
     ("priority_down_s", "priority x seconds down"),
@@ -107,3 +108,45 @@ def _over_time(document: Document, names: Sequence[str]) -> Table:
         rows.append((name, f"lag, to {cell(lag)}", sparkline(item["lag_records"], width, lag, characters)))
     first, last = document["time_s"][0], document["time_s"][-1]
     return Table(("", "priority available, lag", f"from {cell(first)} s to {cell(last)} s"), rows)
+
+
+def simulation_figure(document: Document) -> Figure:
+    """Return what is available, how late the output is, the lag, and what is buffered, a line for each recovery."""
+    priority = sum(query["priority"] for query in document["recoveries"][0]["queries"])
+    panels = (
+        (available_priority, Axis("priority of the queries that are available", reach=(0.0, priority))),
+        (_latency, Axis("latency, times the usual one (mean over output)", powers(number))),
+        (lambda item: item["lag_records"], Axis("records that wait in the sources' logs")),
+        (_buffered, Axis("most output that the tasks of a query keep", size)),
+    )
+    shown = [(_name(item), item) for item in document["recoveries"]]
+    return over_time_figure("Recoveries over time", "time since the failure", document, shown, "recoveries", panels)
+
+
+def available_priority(recovery: Document) -> list[float]:
+    """Return the summed priority of the queries that are available, cell by cell."""
+    columns = ([query["priority"] * share for share in query["available"]] for query in recovery["queries"])
+    return [sum(values) for values in zip(*columns, strict=True)]
+
+
+def _latency(recovery: Document) -> Cells:
+    """Return the logarithm of the relative latency, the mean over queries with output by priority."""
+    means: list[float | None] = []
+    for values in zip(*(query["relative_latency"] for query in recovery["queries"]), strict=True):
+        known = [
+            (query["priority"], value)
+            for query, value in zip(recovery["queries"], values, strict=True)
+            if value is not None and value > 0.0
+        ]
+        weight = sum(priority for priority, _ in known)
+        means.append(sum(p * v for p, v in known) / weight if known else None)
+    return logarithms(means)
+
+
+def _buffered(recovery: Document) -> list[float]:
+    columns = (query["buffered_bytes"] for query in recovery["queries"])
+    return [max(values) for values in zip(*columns, strict=True)]
+
+
+def _name(recovery: Document) -> str:
+    return f"{recovery['mode']}, {recovery['plan']}" if recovery["plan"] else str(recovery["mode"])

@@ -6,9 +6,9 @@ checkpoints cover it. When heartbeats are missed a neighbour takes over and repl
 neighbours; spares join, nodes leave. Positions are followed in pieces of arcs.
 
 ``simulate`` runs a ``scene`` (``layout``: nodes and pieces; ``events``: what happens when). A ``run`` lets the
-``world`` go on: ``mapper`` (who sends records, and to whom), ``peer`` (a node: its queue, what it keeps for others),
+``world`` go on, with mappers (who sends records, and to whom): ``peer`` (a node: its queue, what it keeps for others),
 ``copies`` (who holds what of each position), ``checkpoints``, ``membership`` (the ring, and what a change of it makes
-nodes do), ``failures``, ``balance``. ``outcome`` counts every batch of every position in every copy.
+nodes do), ``failures``, ``balance``. ``run`` then counts every batch of every position in every copy.
 
 Held against: times, replayed records and copies in closed form; the paper's guarantee that nothing is lost while a copy
 is left, under random failures, with protocols that are broken on purpose.

@@ -21,16 +21,11 @@ from ftplan.simulation.ring.world import Change, World
 
 
 class Balance:
-    """Looks at all nodes each window, and lets load move; lets nodes leave when they are told to.
-
-    Attributes
-    ----------
-    out_of_room_s
-        When nobody could take more and no spare node was left; None if that never was so.
-    """
+    """Looks at all nodes each window, and lets load move; lets nodes leave when they are told to."""
 
     def __init__(self, world: World, members: Membership) -> None:
         self.world, self.members = world, members
+        #: When nobody could take more and no spare node was left; None if that never was so
         self.out_of_room_s: float | None = None
         nodes = len(world.peers)
         self._watch, self._busy_s = Watch.of(nodes), np.zeros(nodes)

@@ -24,34 +24,19 @@ APART_S = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """What an owner sends to one backup; ``at`` positions (P,).
-
-    Attributes
-    ----------
-    number
-        Of this checkpoint, higher than any before.
-    base
-        (P,) checkpoints that it builds on; None where it is full.
-    stamp
-        (P,) T_s.
-    settled
-        (P,) version of the ring by which all that mappers sent before is in the state.
-    batch, position
-        Pairs that were applied since ``base``.
-    counts
-        (P, batches) of a full one.
-    """
+    """What an owner sends to one backup; ``at`` positions (P,)."""
 
     source: int
     target: int
-    number: int
+    number: int  # of this checkpoint, higher than any before
     at: IntArray
-    base: IntArray | None
-    stamp: FloatArray
-    settled: IntArray
+    base: IntArray | None  # (P,) checkpoints that it builds on; None where it is full
+    stamp: FloatArray  # (P,) T_s
+    settled: IntArray  # (P,) version of the ring by which all that mappers sent before is in the state
+    #: ``batch``, ``position``: pairs that were applied since ``base``
     batch: IntArray
     position: IntArray
-    counts: Counts | None = None
+    counts: Counts | None = None  # (P, batches) of a full one
 
     def only(self, which: BoolArray) -> Checkpoint:
         """Return what it says of some of its positions."""
@@ -71,23 +56,13 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """Makes, sends and merges checkpoints of all nodes.
-
-    Attributes
-    ----------
-    beat_s
-        By backup and owner, when the last checkpoint arrived.
-    sounded
-        Called when a copy has become sound.
-    sent_bytes
-        Of full copies that have arrived.
-    """
+    """Makes, sends and merges checkpoints of all nodes."""
 
     def __init__(self, world: World, phase_s: FloatArray) -> None:
         self.world = world
-        self.beat_s: dict[tuple[int, int], float] = {}
-        self.sounded: list[Callable[[], None]] = []
-        self.sent_bytes = 0.0
+        self.beat_s: dict[tuple[int, int], float] = {}  # by backup and owner, when the last checkpoint arrived
+        self.sounded: list[Callable[[], None]] = []  # called when a copy has become sound
+        self.sent_bytes = 0.0  # of full copies that have arrived
         self._number = 0
         self._free_s: dict[tuple[int, int, bool], float] = {}
         nodes, positions = world.holds.shape

@@ -16,18 +16,12 @@ Counts = npt.NDArray[np.uint8]
 
 
 class Copies:
-    """Rows of counts, taken and given back; a row is one copy of one position.
-
-    Attributes
-    ----------
-    applied
-        (rows, batches) how often a batch was applied.
-    latest
-        (rows,) T_s, the largest timestamp among what was applied; -inf before the first.
-    """
+    """Rows of counts, taken and given back; a row is one copy of one position."""
 
     def __init__(self, rows: int, batches: int) -> None:
+        #: (rows, batches) how often a batch was applied
         self.applied: Counts = np.zeros((rows, batches), dtype=np.uint8)
+        #: (rows,) T_s, the largest timestamp among what was applied; -inf before the first
         self.latest: FloatArray = np.full(rows, -np.inf)
         self._free = list(range(rows - 1, -1, -1))
 
@@ -57,24 +51,15 @@ class Copies:
 
 
 class Holdings:
-    """What one node holds, position by position, all (M,).
-
-    Attributes
-    ----------
-    row
-        Of the node's copy, -1 without one.
-    tag
-        Number of the checkpoint that the copy was brought up to by; what is applied beyond is in the fragment.
-    since
-        Version of the ring with which the node began to hold the position.
-    sound
-        Whether the copy, and the records kept for it, are all that a take-over needs.
-    """
+    """What one node holds, position by position, all (M,)."""
 
     def __init__(self, positions: int) -> None:
-        self.row: IntArray = np.full(positions, -1, dtype=np.int64)
+        self.row: IntArray = np.full(positions, -1, dtype=np.int64)  # of the node's copy, -1 without one
+        #: Number of the checkpoint that the copy was brought up to by; what is applied beyond is in the fragment
         self.tag: IntArray = np.zeros(positions, dtype=np.int64)
+        #: Version of the ring with which the node began to hold the position
         self.since: IntArray = np.zeros(positions, dtype=np.int64)
+        #: Whether the copy, and the records kept for it, are all that a take-over needs
         self.sound: BoolArray = np.zeros(positions, dtype=np.bool_)
 
     def drop(self, at: Any, copies: Copies) -> None:

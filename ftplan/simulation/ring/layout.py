@@ -17,20 +17,14 @@ from ftplan.planners.peer_ring.ring import Ring
 
 @dataclass(frozen=True, eq=False)
 class SimulatedNodes:
-    """Those of the cluster and then new ones, N in all.
-
-    Attributes
-    ----------
-    capacity, replay_rate
-        (N,) load and replayed records per second; the mean of the ring for those that could not be on it.
-    spares
-        Nodes by number that may join: of the cluster, then new ones.
-    """
+    """Those of the cluster and then new ones, N in all."""
 
     names: tuple[str, ...]
+    #: ``capacity``, ``replay_rate``: (N,) load and replayed records per second; the mean of the ring for those that
+    #: could not be on it
     capacity: FloatArray
     replay_rate: FloatArray
-    spares: tuple[int, ...]
+    spares: tuple[int, ...]  # nodes by number that may join: of the cluster, then new ones
 
     @classmethod
     def of(cls, prepared: PreparedRing, ring: Ring, new: int) -> SimulatedNodes:
@@ -67,18 +61,10 @@ PIECES, ALL_PIECES, MOST_COUNTS = 32, 8192, 300_000_000
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """P pieces of M positions.
+    """P pieces of M positions."""
 
-    Attributes
-    ----------
-    position
-        (P,) where each piece begins.
-    first
-        (P,) its first position, by number.
-    """
-
-    position: FloatArray
-    first: IntArray
+    position: FloatArray  # (P,) where each piece begins
+    first: IntArray  # (P,) its first position, by number
     warnings: tuple[Warn, ...] = ()
 
     def sums(self, worth: FloatArray) -> FloatArray:

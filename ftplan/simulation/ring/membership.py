@@ -14,17 +14,11 @@ from ftplan.simulation.ring.world import Change, World
 
 
 class Membership:
-    """Carries changes of the ring out: at once, or when all copies are there that they need.
-
-    Attributes
-    ----------
-    reserved
-        The change that is being prepared; no load moves meanwhile.
-    """
+    """Carries changes of the ring out: at once, or when all copies are there that they need."""
 
     def __init__(self, world: World, checkpoints: Checkpoints) -> None:
         self.world = world
-        self.reserved: Change | None = None
+        self.reserved: Change | None = None  # the change that is being prepared; no load moves meanwhile
         self._ahead: Ring | None = None
         checkpoints.sounded.append(self._sounded)
 

@@ -70,34 +70,22 @@ class PeerPace(NamedTuple):
 
 
 class Peer:
-    """A node.
-
-    Attributes
-    ----------
-    owns, backs
-        (M,) positions that it processes, and those whose records it keeps.
-    pending
-        (M,) positions that it owns and for which it has not yet replayed what it kept.
-    fragment
-        Batch and positions that it applied since its last checkpoint.
-    heard
-        (mappers,) latest version of the ring by which all is processed that a mapper sent before.
-    role
-        Raised by whoever changes ``owns``, ``backs`` or ``pending``.
-    caught_up
-        Called once when it processes what has just come, and then forgotten.
-    """
+    """A node."""
 
     def __init__(self, env: Environment, positions: int, mappers: int, copies: Copies, pace: PeerPace) -> None:
         self.env, self.copies, self.pace = env, copies, pace
         self.alive = True
         self.holdings = Holdings(positions)
+        #: ``owns``, ``backs``: (M,) positions that it processes, and those whose records it keeps
         self.owns: BoolArray = np.zeros(positions, dtype=np.bool_)
         self.backs: BoolArray = np.zeros(positions, dtype=np.bool_)
+        #: (M,) positions that it owns and for which it has not yet replayed what it kept
         self.pending: BoolArray = np.zeros(positions, dtype=np.bool_)
-        self.fragment: list[tuple[int, IntArray]] = []
+        self.fragment: list[tuple[int, IntArray]] = []  # batch and positions that it applied since its last checkpoint
+        #: (mappers,) latest version of the ring by which all is processed that a mapper sent before
         self.heard: IntArray = np.full(mappers, -1, dtype=np.int64)
-        self.role = 0
+        self.role = 0  # raised by whoever changes ``owns``, ``backs`` or ``pending``
+        #: Called once when it processes what has just come, and then forgotten
         self.caught_up: list[Callable[[], None]] = []
         self.queue_records = self.queue_load = self.kept_records = 0.0
         self.processed = self.late_s = self.replayed = 0.0

@@ -36,93 +36,53 @@ class Leave(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RingTiming:
-    """How long the parts of the protocol take.
+    """How long the parts of the protocol take."""
 
-    Attributes
-    ----------
-    interval_s
-        T, from one checkpoint to the next.
-    checkpoint_s
-        d, to make and send an incremental one.
-    delay_s
-        Most that a message is on the way; each takes a random part of it, none overtakes another of its link.
-    latency_bound_s
-        L_n, what the protocol takes for the bound of delay and of clock skew.
-    skew_s
-        Largest difference between the clocks of two mappers.
-    keep_s
-        Backups drop what is older than T_s by more than this: 2 L_n. Less loses records.
-    heartbeat_s
-        Between heartbeats, None where the checkpoint is the heartbeat.
-    missed, grace_s
-        Heartbeats that a neighbour misses before it takes a node for dead, and what it waits beyond.
-    detection_s
-        From a failure to its detection, whatever was missed; None: as heartbeats say.
-    fixed_s
-        From the decision to take over until replay begins.
-    bandwidth
-        Bytes per second from one node to another, for full copies.
-    provision_s
-        Until a new node is there.
-    """
-
-    interval_s: float = 10.0
-    checkpoint_s: float = 0.0
+    interval_s: float = 10.0  # t, from one checkpoint to the next
+    checkpoint_s: float = 0.0  # d, to make and send an incremental one
+    #: Most that a message is on the way; each takes a random part of it, none overtakes another of its link
     delay_s: float = 0.001
-    latency_bound_s: float = 0.015
-    skew_s: float = 0.0
-    keep_s: float = 0.03
-    heartbeat_s: float | None = None
+    latency_bound_s: float = 0.015  # l_n, what the protocol takes for the bound of delay and of clock skew
+    skew_s: float = 0.0  # largest difference between the clocks of two mappers
+    keep_s: float = 0.03  # backups drop what is older than T_s by more than this: 2 L_n. Less loses records.
+    heartbeat_s: float | None = None  # between heartbeats, None where the checkpoint is the heartbeat
+    #: ``missed``, ``grace_s``: heartbeats that a neighbour misses before it takes a node for dead, and what it waits
+    #: beyond
     missed: int = 1
     grace_s: float = 0.0
-    detection_s: float | None = None
-    fixed_s: float = 0.0
-    bandwidth: float = 100e6
-    provision_s: float = 30.0
+    detection_s: float | None = None  # from a failure to its detection, whatever was missed; None: as heartbeats say
+    fixed_s: float = 0.0  # from the decision to take over until replay begins
+    bandwidth: float = 100e6  # bytes per second from one node to another, for full copies
+    provision_s: float = 30.0  # until a new node is there
 
 
 @dataclass(frozen=True, eq=False)
 class RingSetting:
-    """A ring, its load, and what happens to it.
+    """A ring, its load, and what happens to it."""
 
-    Attributes
-    ----------
-    nodes
-        Ids.
-    position, rate, work, state_bytes
-        (M,) ascending; records per second; load of a record; bytes of a copy.
-    capacity
-        (N,) load per second that a node can take.
-    replay_rate
-        (N,) records per second that it replays.
-    spares
-        Nodes without a token, by number, that join where load asks for it, in this order.
-    thresholds
-        When nodes ask for help, each ``window_s``; None: nobody does.
-    mappers, tick_s
-        Each mapper sends a batch of records every tick; a batch and a position are the least that is followed.
-    until_s, every_s
-        When the input ends, and the cells of what is told over time.
-    """
-
-    nodes: tuple[str, ...]
+    nodes: tuple[str, ...]  # ids
     ring: Ring
     replication: int
+    #: ``position``, ``rate``, ``work``, ``state_bytes``: (M,) ascending; records per second; load of a record; bytes of
+    #: a copy
     position: FloatArray
     rate: FloatArray
     work: FloatArray
     state_bytes: FloatArray
-    capacity: FloatArray
-    replay_rate: FloatArray
+    capacity: FloatArray  # (N,) load per second that a node can take
+    replay_rate: FloatArray  # (N,) records per second that it replays
     timing: RingTiming
     failures: tuple[NodeFailure, ...] = ()
     leaves: tuple[Leave, ...] = ()
     surges: tuple[Surge, ...] = ()
-    spares: tuple[int, ...] = ()
-    thresholds: RingThresholds | None = None
+    spares: tuple[int, ...] = ()  # nodes without a token, by number, that join where load asks for it, in this order
+    thresholds: RingThresholds | None = None  # when nodes ask for help, each ``window_s``; None: nobody does
     window_s: float = 1.0
+    #: ``mappers``, ``tick_s``: each mapper sends a batch of records every tick; a batch and a position are the least
+    #: that is followed
     mappers: int = 2
     tick_s: float = 0.1
+    #: ``until_s``, ``every_s``: when the input ends, and the cells of what is told over time
     until_s: float = 60.0
     every_s: float = 1.0
     seed: int = 0

@@ -1,18 +1,18 @@
-"""A simulated peer ring as tables: records, changes of the ring with their times, and nodes over time."""
+"""A simulated peer ring as tables: records, changes of the ring with their times, and nodes over time; a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ftplan.planners.views import capped
 from ftplan.reports.answer import Table
+from ftplan.reports.charts import Axis
+from ftplan.reports.drawing import Figure
+from ftplan.reports.numbers import duration
 from ftplan.reports.sparkline import over_time
-from ftplan.simulation.ring.figure import changed_first
-from ftplan.simulation.view import runs_text, seconds, spread
-
-Document = Mapping[str, Any]
+from ftplan.simulation.view import Document, logarithms, over_time_figure, powers, runs_text, seconds, spread
 
 _FIGURES = (
     ("detected_s", "taken over after, s"),
@@ -104,5 +104,27 @@ def _over_time(document: Document) -> Table:
 
 def _shown(document: Document) -> Sequence[Document]:
     """Return the nodes that are shown over time, in their order: rather those that changed."""
-    chosen = {node["node"] for node in changed_first(document)[:SHOWN]}
+    chosen = {node["node"] for node in _changed_first(document)[:SHOWN]}
     return [node for node in document["nodes"] if node["node"] in chosen]
+
+
+def _changed_first(document: Document) -> list[Document]:
+    """Return the nodes of the first run: those that gave or took anything, and then the others, each in their order."""
+    changed = {name for item in document["changes"] if item["run"] == 0 for name in (item["node"], *item["others"])}
+    return sorted(document["nodes"], key=lambda node: node["node"] not in changed)
+
+
+def simulation_figure(document: Document) -> Figure:
+    """Return what nodes process, what waits there and what they keep, a line for each of the first; and the latency."""
+    shown = [(str(node["node"]), node) for node in _changed_first(document)]
+    latency, first = logarithms(document["latency_s"]), shown[0][1]
+    panels = (
+        (lambda node: node["over_time"]["rate"], Axis("records that a node processes in a second")),
+        (lambda node: node["over_time"]["queue_records"], Axis("records that wait at a node")),
+        (lambda node: node["over_time"]["kept_records"], Axis("records that a node keeps for others")),
+        (
+            lambda node: latency if node is first else [None] * len(latency),
+            Axis("latency, from when records are sent until they count", powers(duration)),
+        ),
+    )
+    return over_time_figure("A peer ring over time", "time", document, shown, "nodes", panels)

@@ -7,8 +7,8 @@ split when; Storm's way is to restart the whole topology.
 
 ``simulate`` asks of a ``scene`` (its ``job`` from files, its ``load`` over time) what each mode does. ``run`` puts a
 ``job_run`` under a ``coordinator``: ``operator_run`` divides input among tasks and puts output in order, ``task`` and
-``keyed_state`` are one task and what it holds, ``detector`` scores, ``splits`` has the techniques, ``restart`` Storm's
-way; ``outcome`` tells what came of it.
+``keyed_state`` are one task and what it holds, ``detector`` scores, ``splits`` has the techniques; ``run`` also tells
+what came of it.
 
 Held against: queues as formulas have them, the state of an operator that was never split, and the shape of figures 10,
 11, 13 and 14 of the paper.

@@ -42,22 +42,14 @@ class StateChange(NamedTuple):
 
 
 class Detector:
-    """Scores the operators that may be split, window by window; without a responder nobody acts on it.
-
-    Attributes
-    ----------
-    scores
-        Of each window that has ended, (operators,) each; nan while nothing runs.
-    changes
-        Changes of states.
-    """
+    """Scores the operators that may be split, window by window; without a responder nobody acts on it."""
 
     def __init__(
         self, env: Environment, runs: Sequence[OperatorRun], detection: Detection, responder: Responder | None
     ) -> None:
         self.env, self.runs, self.detection, self.responder = env, runs, detection, responder
-        self.scores: list[FloatArray] = []
-        self.changes: list[StateChange] = []
+        self.scores: list[FloatArray] = []  # of each window that has ended, (operators,) each; nan while nothing runs
+        self.changes: list[StateChange] = []  # changes of states
         self.state: list[State] = ["normal"] * len(runs)
         self.stopped = False
         self._history: list[list[float]] = [[] for _ in runs]

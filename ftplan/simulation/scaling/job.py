@@ -47,29 +47,16 @@ class PlannedSplit:
 
 @dataclass(frozen=True, eq=False)
 class ScalingJob:
-    """A job, and how its operators may be split.
+    """A job, and how its operators may be split."""
 
-    Attributes
-    ----------
-    operators
-        In topological order.
-    planned
-        By operator that the plan changes; None without a plan: then all that may be split are doubled.
-    most
-        Largest parallelism of each operator.
-    default_load
-        What the input is where nobody says.
-    measured
-        Input of all sources over time in the statistics; None without.
-    """
-
-    operators: tuple[SimulatedOperator, ...]
+    operators: tuple[SimulatedOperator, ...]  # in topological order
     split: SplitSetting
     intervals: Mapping[int, float]
+    #: By operator that the plan changes; None without a plan: then all that may be split are doubled
     planned: Mapping[int, PlannedSplit] | None
-    most: tuple[int, ...]
-    default_load: str
-    measured: RateCurve | None = None
+    most: tuple[int, ...]  # largest parallelism of each operator
+    default_load: str  # what the input is where nobody says
+    measured: RateCurve | None = None  # input of all sources over time in the statistics; None without
 
     @property
     def usual_records_s(self) -> float:

@@ -23,17 +23,7 @@ from ftplan.simulation.scaling.setting import BatchedLoad, SimulatedOperator
 
 
 class JobRun:
-    """A job under way.
-
-    Attributes
-    ----------
-    queue, executors
-        Records at, and tasks of, each operator.
-    output
-        Records of the input whose last output came, and seconds from when they were there until then, times records.
-    out_s
-        When the last output of each batch came, (B,); nan before.
-    """
+    """A job under way."""
 
     def __init__(
         self,
@@ -45,10 +35,12 @@ class JobRun:
     ) -> None:
         count, batches = len(operators), len(load.at_s)
         self.env, self.load, self.every_s = env, load, every_s
+        #: ``queue``, ``executors``: records at, and tasks of, each operator
         self.queue, self.executors = LevelSeries(env, every_s, count), LevelSeries(env, every_s, count)
         series = OperatorSeries(self.queue, self.executors)
+        #: Records of the input whose last output came, and seconds from when they were there until then, times records
         self.output = SumSeries(env, every_s, 2)
-        self.out_s: FloatArray = np.full(batches, np.nan)
+        self.out_s: FloatArray = np.full(batches, np.nan)  # when the last output of each batch came, (B,); nan before
         self.expected = expected_digests(batches)
         self.runs = [
             OperatorRun(env, number, operator, load, self.expected, series) for number, operator in enumerate(operators)
@@ -74,17 +66,11 @@ class JobRun:
 
 
 class Feed:
-    """Sends the batches of a load to the sources when they are there; while it is held it only keeps them.
-
-    Attributes
-    ----------
-    sent
-        Last batch that has come.
-    """
+    """Sends the batches of a load to the sources when they are there; while it is held it only keeps them."""
 
     def __init__(self, env: Environment, load: BatchedLoad, sources: Sequence[OperatorRun]) -> None:
         self.env, self.load, self.sources = env, load, sources
-        self.sent = -1
+        self.sent = -1  # last batch that has come
         self.held = False
         env.process(self._send())
 

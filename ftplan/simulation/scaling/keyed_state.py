@@ -35,21 +35,14 @@ def _said(number: int) -> int:
 
 
 class KeyedState:
-    """What some key groups in a row have of the batches: for each the last one, and a digest of all in order.
-
-    Attributes
-    ----------
-    first
-        Number of the first key group.
-    number
-        Last batch that each key group has, -1 for none, (groups,).
-    digest
-        Of all that it has, (groups,).
-    """
+    """What some key groups in a row have of the batches: for each the last one, and a digest of all in order."""
 
     __slots__ = ("_factors", "digest", "first", "number")
 
     def __init__(self, first: int, number: IntArray, digest: Digests) -> None:
+        #: ``first``: number of the first key group
+        #: ``number``: last batch that each key group has, -1 for none, (groups,)
+        #: ``digest``: of all that it has, (groups,)
         self.first, self.number, self.digest = first, number, digest
         self._factors = group_factors(first, self.last)
 

@@ -49,21 +49,7 @@ class OperatorSeries(NamedTuple):
 
 
 class OperatorRun:
-    """An operator under way.
-
-    Attributes
-    ----------
-    tasks
-        Whose output goes on.
-    secondary
-        Whose output is withheld: those of a split that has not taken over.
-    fed
-        Tasks that new batches go to.
-    arrived, released
-        Last batch that has come as a whole, and that has gone on as a whole.
-    arrived_s, released_s
-        When each batch came, and went on, the first time; by batch.
-    """
+    """An operator under way."""
 
     def __init__(
         self, env: Environment, number: int, operator: SimulatedOperator, load: BatchedLoad, expected: Digests,
@@ -71,12 +57,14 @@ class OperatorRun:
     ) -> None:  # fmt: skip
         self.env, self.number, self.operator, self.load, self.expected = env, number, operator, load, expected
         self.series = series
-        self.tasks: list[ScalableTask] = []
-        self.secondary: list[ScalableTask] = []
-        self.fed: list[ScalableTask] = []
+        self.tasks: list[ScalableTask] = []  # whose output goes on
+        self.secondary: list[ScalableTask] = []  # whose output is withheld: those of a split that has not taken over
+        self.fed: list[ScalableTask] = []  # tasks that new batches go to
         self.every_task: list[ScalableTask] = []
         self.links: list[Link[int]] = []
+        #: ``arrived``, ``released``: last batch that has come as a whole, and that has gone on as a whole
         self.arrived = self.released = -1
+        #: ``arrived_s``, ``released_s``: when each batch came, and went on, the first time; by batch
         self.arrived_s: list[float] = []
         self.released_s: list[float] = []
         #: What happens when a batch has gone on the first time, and when a task has put something out.

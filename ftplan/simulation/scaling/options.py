@@ -17,7 +17,7 @@ from ftplan.io.options.fields import (
     option_of,
     optional,
     seconds,
-    texts,
+    some_of,
     whole,
 )
 from ftplan.io.options.shared import resolution
@@ -30,13 +30,6 @@ DOUBLING, ALTERNATING, STEADY, STATISTICS = "doubling", "alternating", "steady",
 LOADS = (DOUBLING, ALTERNATING, STEADY, STATISTICS)
 TIME = number(0.0, 1e9)
 POSITIVE_TIME = number(0.0, 1e9, above=True)
-
-
-def _modes(value: Any) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(texts(value)))
-    if not set(names) <= set(MODES):
-        raise ValueError
-    return names
 
 
 def _load(value: Any) -> Any:
@@ -58,7 +51,7 @@ class ScalingSimulationOptions(Options):
 
     mode: tuple[str, ...] = option(
         (),
-        Check(f"one of {', '.join(MODES)}, or a list of them", _modes, "texts"),
+        some_of(*MODES),
         "What is done about bottlenecks: none; storm-restart = checkpoints of the whole topology all the time, and a "
         "restart of it with more tasks; checkpoint, active-backup, assisted = operators are split by this technique; "
         "planned = each as PLAN says. Repeatable.  [default: none and planned; without PLAN none, storm-restart, "

@@ -1,17 +1,132 @@
-"""A job under a load that changes, and operators that are split when they become bottlenecks."""
+"""A job under a load that changes, operators that are split when they become bottlenecks, and what came of it.
+
+That is over time, in figures, and whether every record counts once and in order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from simpy import Environment
 
+from ftplan.model.topology import FloatArray, IntArray
 from ftplan.simulation.scaling.coordinator import ScalingCoordinator, SplitRecord
+from ftplan.simulation.scaling.detector import StateChange
 from ftplan.simulation.scaling.job_run import JobRun
-from ftplan.simulation.scaling.outcome import ScalingOutcome, SplitFigures, faults, level_s, outage_s, pause_s
-from ftplan.simulation.scaling.setting import ScalingSetting
+from ftplan.simulation.scaling.keyed_state import Digests, KeyedState
+from ftplan.simulation.scaling.operator_run import OperatorRun
+from ftplan.simulation.scaling.setting import Ranges, ScalingSetting
 from ftplan.simulation.scaling.splits import TECHNIQUES, Techniques
+
+
+class SplitFigures(NamedTuple):
+    """A split, times in seconds of the simulation; None where it did not come to it."""
+
+    operator: int
+    technique: str | None  # none without keyed state; ``restart`` where the topology was restarted
+    #: ``tasks_from``, ``tasks_to``: parallelism before and after
+    tasks_from: int
+    tasks_to: int
+    prepared_s: float | None
+    promoted_s: float | None
+    ended_s: float | None
+    #: Longest time around it in which the operator had input and no output, beyond the usual; of a restart the longest
+    #: time without output
+    pause_s: float | None
+    level_s: float | None  # from the promotion until its output is as little late as the new tasks allow
+    late: bool  # whether it was promoted before what is prepared was set up
+    replayed: float  # records that new tasks got again, or instead of the old ones
+
+
+class ScalingFault(NamedTuple):
+    """What is wrong at an operator, with how many batches, and the first of them."""
+
+    operator: int
+    what: str
+    batches: int
+    first: int
+
+
+@dataclass(frozen=True, eq=False)
+class ScalingOutcome:
+    """What happened. Shapes: T bins of time, O operators, W windows, B batches."""
+
+    time_s: FloatArray  # end of each bin, (T,)
+    #: Records that have come to each operator and not gone on, at the ends of bins, (T, O); those that a source has
+    #: wait in its log
+    queue: FloatArray
+    #: ``executors``, ``most_executors``: tasks that take cores, at the ends of bins and at most in each, (T, O)
+    executors: IntArray
+    most_executors: IntArray
+    throughput: FloatArray  # records of the input a second whose last output came in each bin, (T,)
+    #: From when input is there until its last output, mean over the records whose last output came in each bin, (T,);
+    #: nan without such
+    latency_s: FloatArray
+    scores: FloatArray  # of operators that may be split, (W, O); nan where unknown
+    batch_latency_s: FloatArray  # of each batch, (B,), also after the end of what is measured
+    core_s: float  # core-seconds of all tasks until then
+    changes: tuple[StateChange, ...]
+    splits: tuple[SplitFigures, ...]
+    faults: tuple[ScalingFault, ...]
+    states: dict[int, KeyedState]  # state of each operator with keyed state at the end, by number
+
+
+def faults(runs: Sequence[OperatorRun], batches: int, expected: Digests) -> list[ScalingFault]:
+    """Return what keeps splits from being exactly-once and in order, nothing if nothing does; nothing is under way.
+
+    - Each operator put every batch out, as a whole, in order.
+    - Its state, composed of its tasks', is that of an operator that was never split.
+    - Each task applied the batches of each key group in order, and left none out.
+    - What it put out is what an operator that was never split does.
+    """
+    found: list[ScalingFault] = []
+    for run in runs:
+
+        def add(what: str, numbers: Sequence[int], operator: int = run.number) -> None:
+            if numbers:
+                found.append(ScalingFault(operator, what, len(set(numbers)), min(numbers)))
+
+        add("never put out", range(min(run.released + 1, len(run.released_s)), batches))
+        state = run.state() if run.tasks else None
+        if state is not None:
+            add("not in the state", range(int(state.number.min()) + 1, batches))
+            if not state.right(expected):
+                add("state differs", [int(state.number.min())])
+        add("out of order", [number for task in run.every_task for number in task.left_out])
+        add("other output", [number for task in run.every_task for number in task.wrong])
+    return found
+
+
+def pause_s(run: OperatorRun, began_s: float, ended_s: float) -> float:
+    """Return the longest time around a split in which an operator had input and put nothing out, beyond the usual."""
+    released = np.array(run.released_s)
+    arrived = np.array(run.arrived_s[: len(released)])
+    took = released - np.maximum(arrived, np.concatenate([[0.0], released[:-1]]))
+    first = max(int(np.searchsorted(released, began_s)), 0)
+    around = took[first : int(np.searchsorted(released, ended_s + run.load.batch_s)) + 1]
+    usual = float(np.median(took[:first])) if first else 0.0
+    return max(float(around.max()) - usual, 0.0) if around.size else 0.0
+
+
+def outage_s(run: OperatorRun, began_s: float, ended_s: float) -> float:
+    """Return the longest time between outputs around a restart, less the usual time between batches."""
+    at = np.array(run.released_s)
+    first = max(int(np.searchsorted(at, began_s)) - 1, 0)
+    gaps = np.diff(at[first : int(np.searchsorted(at, ended_s + run.load.batch_s)) + 2])
+    return max(float(gaps.max()) - run.load.batch_s, 0.0) if gaps.size else 0.0
+
+
+def level_s(run: OperatorRun, ranges: Ranges, promoted_s: float, ended_s: float, until_s: float) -> float | None:
+    """Return how long after its promotion an operator's output is as little late as tasks with *ranges* allow."""
+    arrived, released = np.array(run.arrived_s[: len(run.released_s)]), np.array(run.released_s)
+    longest = max(run.operator.use_of(*parts) for parts in ranges)
+    usual = longest * np.asarray(run.load.seconds[: len(released)])
+    level = (released - arrived <= usual + 0.05 * run.load.batch_s + 1e-9) & (released >= ended_s)
+    at = float(released[level.argmax()]) if level.any() else np.inf
+    return at - promoted_s if at <= until_s else None
 
 
 def run_scaling(setting: ScalingSetting, techniques: Techniques = TECHNIQUES) -> ScalingOutcome:

@@ -18,9 +18,9 @@ from ftplan.model.problem import Problem
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
-from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, FuzzyRules, reachable
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import FuzzyRules, reachable
 from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds, check_thresholds
-from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.rules_file import load_bottleneck_rules, shipped_rules
 from ftplan.planners.scale_out.from_plan import figures_of, numbered, question_of
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
@@ -99,7 +99,7 @@ def _unmeasured(problem: Problem, options: ScalingSimulationOptions) -> ScalingS
         problem, paper = paper_topology(), (Warn("PAPER_JOB", "no topology is given: the paper's job is simulated"),)
     inputs = () if paper else problem.inputs
     scores = ScaleOutOptions(**{name: value for name, value in _instead(options).items() if name in SCORES})
-    rules, thresholds = DEFAULT_RULES, ScoreThresholds(scores.scale_in, scores.alarming, scores.promote)
+    rules, thresholds = shipped_rules(), ScoreThresholds(scores.scale_in, scores.alarming, scores.promote)
     if options.rules is not None:
         loaded = load_bottleneck_rules(options.rules)
         rules, inputs = loaded.value, (*inputs, loaded.input)

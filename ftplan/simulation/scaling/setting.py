@@ -21,45 +21,20 @@ PARTS = 720_720
 
 @dataclass(frozen=True, eq=False)
 class SimulatedOperator:
-    """An operator of a job.
-
-    Attributes
-    ----------
-    parallelism
-        Tasks that it begins with.
-    cpu
-        Cores that each reserves.
-    use
-        How many tasks a load of 1 keeps busy: by key group (K,), or in all (1,) without keyed state.
-    records_s
-        Records that it gets in a second at a load of 1.
-    inputs
-        Operators that feed it, by number; none: it is a source.
-    output
-        Whether what it puts out is output of the job.
-    key_groups
-        0 without keyed state.
-    state_bytes
-        By key group, (K,).
-    task_memory
-        Bytes of state that a task may hold, inf where unknown.
-    scales
-        Whether it may be split.
-    missing
-        By key group, (K,): bytes that are not in a checkpoint on the node where the assisted technique needs them.
-    """
+    """An operator of a job."""
 
     id: str
-    parallelism: int
-    cpu: float
-    use: FloatArray
-    records_s: float
-    inputs: tuple[int, ...] = ()
-    output: bool = False
-    key_groups: int = 0
-    state_bytes: FloatArray | None = None
-    task_memory: float = np.inf
-    scales: bool = True
+    parallelism: int  # tasks that it begins with
+    cpu: float  # cores that each reserves
+    use: FloatArray  # how many tasks a load of 1 keeps busy: by key group (K,), or in all (1,) without keyed state
+    records_s: float  # records that it gets in a second at a load of 1
+    inputs: tuple[int, ...] = ()  # operators that feed it, by number; none: it is a source
+    output: bool = False  # whether what it puts out is output of the job
+    key_groups: int = 0  # 0 without keyed state
+    state_bytes: FloatArray | None = None  # by key group, (K,)
+    task_memory: float = np.inf  # bytes of state that a task may hold, inf where unknown
+    scales: bool = True  # whether it may be split
+    #: By key group, (K,): bytes that are not in a checkpoint on the node where the assisted technique needs them
     missing: FloatArray | None = None
 
     @property
@@ -113,50 +88,25 @@ class SplitSetting:
 
 
 class RestartSetting(NamedTuple):
-    """How a whole topology is restarted, with checkpoints all the time, as Storm does it.
+    """How a whole topology is restarted, with checkpoints all the time, as Storm does it."""
 
-    Attributes
-    ----------
-    interval_s
-        Between checkpoints.
-    overhead_s
-        That a task with state works on nothing else at each, beside sending its state.
-    restart_s
-        Until all tasks are started again, without state.
-    reaction_s
-        From the bottleneck's promotion until somebody restarts the topology.
-    at_s
-        When it is restarted instead, if not empty.
-    operators
-        That get more tasks at the first restart, whatever their scores say.
-    """
-
-    interval_s: float = 1.0
-    overhead_s: float = 0.05
-    restart_s: float = 30.0
-    reaction_s: float = 120.0
-    at_s: tuple[float, ...] = ()
-    operators: tuple[int, ...] = ()
+    interval_s: float = 1.0  # between checkpoints
+    overhead_s: float = 0.05  # that a task with state works on nothing else at each, beside sending its state
+    restart_s: float = 30.0  # until all tasks are started again, without state
+    reaction_s: float = 120.0  # from the bottleneck's promotion until somebody restarts the topology
+    at_s: tuple[float, ...] = ()  # when it is restarted instead, if not empty
+    operators: tuple[int, ...] = ()  # that get more tasks at the first restart, whatever their scores say
 
 
 class Detection(NamedTuple):
-    """How bottlenecks are detected [Mudassar2019, algorithm 1].
+    """How bottlenecks are detected [Mudassar2019, algorithm 1]."""
 
-    Attributes
-    ----------
-    window_s
-        How often tasks are looked at.
-    scores
-        From cpu, memory and data size of T tasks in per cent, (T, 3), nan where unknown, to their scores, (T,).
-    state
-        From all scores of an operator since it was last split, the last one last, to its state now.
-    rest_s
-        For how long after a split, or a restart, scores of an operator say nothing: it works off what has waited.
-    """
-
-    window_s: float
+    window_s: float  # how often tasks are looked at
+    #: From cpu, memory and data size of T tasks in per cent, (T, 3), nan where unknown, to their scores, (T,)
     scores: Callable[[FloatArray], FloatArray]
+    #: From all scores of an operator since it was last split, the last one last, to its state now
     state: Callable[[Sequence[float]], State]
+    #: For how long after a split, or a restart, scores of an operator say nothing: it works off what has waited
     rest_s: float = 60.0
 
 
@@ -170,39 +120,19 @@ class SplitOrder(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScalingSetting:
-    """What is simulated: a job, its load, and who is split when, how, and into which ranges.
+    """What is simulated: a job, its load, and who is split when, how, and into which ranges."""
 
-    Attributes
-    ----------
-    operators
-        In topological order.
-    ranges
-        From an operator and its parallelism to the ranges of parts that it is split into; None: it stays.
-    techniques
-        By operator with keyed state that may be split. Others need none.
-    orders
-        Splits at given times.
-    by_orders
-        Nothing but orders splits: detection only scores.
-    intervals
-        Seconds between checkpoints of single operators, instead of those of ``split``.
-    restart
-        The whole topology is restarted where operators would be split.
-    until_s
-        End of what is measured. Afterwards no more input comes, and all that is there is worked off.
-    every_s
-        Bins of what is told over time.
-    """
-
-    operators: tuple[SimulatedOperator, ...]
+    operators: tuple[SimulatedOperator, ...]  # in topological order
     load: BatchedLoad
+    #: From an operator and its parallelism to the ranges of parts that it is split into; None: it stays
     ranges: Callable[[int, int], Ranges | None]
-    techniques: Mapping[int, Technique]
-    until_s: float
-    every_s: float = 10.0
+    techniques: Mapping[int, Technique]  # by operator with keyed state that may be split. Others need none.
+    until_s: float  # end of what is measured. Afterwards no more input comes, and all that is there is worked off.
+    every_s: float = 10.0  # bins of what is told over time
     split: SplitSetting = SplitSetting()
     detection: Detection | None = None
-    orders: tuple[SplitOrder, ...] = ()
-    by_orders: bool = False
-    restart: RestartSetting | None = None
+    orders: tuple[SplitOrder, ...] = ()  # splits at given times
+    by_orders: bool = False  # nothing but orders splits: detection only scores
+    restart: RestartSetting | None = None  # the whole topology is restarted where operators would be split
+    #: Seconds between checkpoints of single operators, instead of those of ``split``
     intervals: Mapping[int, float] = field(default_factory=dict)

@@ -18,20 +18,14 @@ from ftplan.simulation.scaling.task import ScalableTask
 
 
 class StatelessSplit:
-    """New tasks are started with nothing, and get the input from then on; the old ones work off what they have.
-
-    Attributes
-    ----------
-    prepared_s, promoted_s, ended_s
-        When it was prepared, when it was to take over, and when it had; inf before.
-    replayed
-        Records that new tasks got from the upstream buffer, or from the queues of the old ones.
-    """
+    """New tasks are started with nothing, and get the input from then on; the old ones work off what they have."""
 
     def __init__(self, env: Environment, run: OperatorRun, ranges: Ranges, setting: SplitSetting) -> None:
         self.env, self.run, self.ranges, self.setting = env, run, ranges, setting
+        #: ``prepared_s``, ``promoted_s``, ``ended_s``: when it was prepared, when it was to take over, and when it had;
+        #: inf before
         self.prepared_s = self.promoted_s = self.ended_s = np.inf
-        self.replayed = 0.0
+        self.replayed = 0.0  # records that new tasks got from the upstream buffer, or from the queues of the old ones
         self.given_up = False
         self.ended: Callable[[], object] = lambda: None
         self.new: list[ScalableTask] = []

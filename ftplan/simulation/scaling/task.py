@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -10,30 +11,13 @@ from simpy import Environment, Event
 from simpy.events import ProcessGenerator
 
 from ftplan.model.topology import IntArray
-from ftplan.simulation.engine.clock import data_timeout
-from ftplan.simulation.engine.queues import CountedQueue
+from ftplan.simulation.engine.clock import DataEvent, data_timeout
 from ftplan.simulation.scaling.keyed_state import Digests, KeyedState
 from ftplan.simulation.scaling.setting import BatchedLoad, SimulatedOperator
 
 
 class ScalableTask:
-    """A task that processes the parts from *first* to *last* of every batch that it is sent.
-
-    Attributes
-    ----------
-    state
-        None without keyed state, and until the task is started.
-    done
-        Last batch that it has processed.
-    put_out
-        Takes the task, a batch, and the first and last part that it has processed of it.
-    beforehand
-        Returns for how long the task works on something else before it processes a batch.
-    left_out
-        Batches that did not follow the one before in some key group.
-    wrong
-        Batches whose output is not that of an operator that was never split.
-    """
+    """A task that processes the parts from *first* to *last* of every batch that it is sent."""
 
     def __init__(
         self, env: Environment, operator: SimulatedOperator, load: BatchedLoad, expected: Digests,
@@ -41,14 +25,16 @@ class ScalableTask:
     ) -> None:  # fmt: skip
         self.env, self.operator, self.load, self.expected = env, operator, load, expected
         self.first, self.last = parts
-        self.put_out = put_out
+        self.put_out = put_out  # takes the task, a batch, and the first and last part that it has processed of it
+        #: Returns for how long the task works on something else before it processes a batch
         self.beforehand: Callable[[ScalableTask, int], float] = lambda task, number: 0.0
-        self.state: KeyedState | None = None
-        self.done = -1
+        self.state: KeyedState | None = None  # none without keyed state, and until the task is started
+        self.done = -1  # last batch that it has processed
         self.stopped = False
-        self.left_out: list[int] = []
-        self.wrong: list[int] = []
-        self.queue = CountedQueue[int](env)
+        self.left_out: list[int] = []  # batches that did not follow the one before in some key group
+        self.wrong: list[int] = []  # batches whose output is not that of an operator that was never split
+        self._queue: deque[int] = deque()
+        self._idle: DataEvent | None = None
         self._use = operator.use_of(self.first, self.last)
         self._waiting_s = self._busy_s = self._newest_s = 0.0
         self._until_s = env.now
@@ -59,7 +45,11 @@ class ScalableTask:
         if not self.stopped:
             self._waiting_s += self._seconds(number)
             self._newest_s = self._seconds(number)
-            self.queue.put(number)
+            if self._idle is None:
+                self._queue.append(number)
+            else:
+                idle, self._idle = self._idle, None
+                idle.succeed(number)
 
     def start(self, state: KeyedState | None, done: int = -1) -> None:
         """Begin to work, with a part of the state or, without keyed state, after a batch."""
@@ -69,7 +59,7 @@ class ScalableTask:
     def stop(self) -> None:
         """Stop for good; what is at work or waits is not processed here."""
         self.stopped = True
-        self.queue.clear()
+        self._queue.clear()
         self._waiting_s = 0.0
 
     @property
@@ -87,7 +77,7 @@ class ScalableTask:
 
     def _serve(self) -> ProcessGenerator:
         while not self.stopped:
-            number = yield self.queue.get()
+            number = yield self._next()
             if self.stopped:
                 return
             self._waiting_s -= self._seconds(number)
@@ -98,6 +88,14 @@ class ScalableTask:
             if self.stopped:
                 return
             self._apply(number, todo)
+
+    def _next(self) -> DataEvent:
+        """Return an event that succeeds with the first batch of the queue when there is one."""
+        taken = DataEvent(self.env)
+        if self._queue:
+            return taken.succeed(self._queue.popleft())
+        self._idle = taken
+        return taken
 
     def _work(self, seconds: float) -> Event:
         self._busy_s += seconds

@@ -1,17 +1,17 @@
-"""Simulated scaling as tables: modes in figures, their splits, what went wrong, and all of it over time."""
+"""Simulated scaling as tables: modes in figures, their splits, what went wrong, and all of it over time; a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ftplan.planners.views import capped
 from ftplan.reports.answer import Table
+from ftplan.reports.charts import Axis
+from ftplan.reports.drawing import Figure
+from ftplan.reports.numbers import duration
 from ftplan.reports.sparkline import over_time
-from ftplan.simulation.view import runs_text, seconds, spread
-
-Document = Mapping[str, Any]
+from ftplan.simulation.view import Document, logarithms, over_time_figure, powers, runs_text, seconds, spread
 
 _FIGURES = (
     ("mean_latency_s", "mean latency, s"),
@@ -84,3 +84,18 @@ def _splits(modes: Sequence[Document]) -> Table:
     given_up = sum(item["promoted_s"] is None for mode in modes for item in mode["splits"])
     shown = capped(columns, rows)
     return replace(shown, title=f"prepared and given up: {given_up:,}") if given_up and not shown.title else shown
+
+
+def simulation_figure(document: Document) -> Figure:
+    """Return latency, queue, throughput and tasks over time, a line for each mode."""
+    panels = (
+        (
+            lambda mode: logarithms(mode["over_time"]["latency_s"]),
+            Axis("latency, from when input is there until its last output", powers(duration)),
+        ),
+        (lambda mode: mode["over_time"]["queue_records"], Axis("records that wait")),
+        (lambda mode: mode["over_time"]["throughput"], Axis("records of the input done in a second")),
+        (lambda mode: mode["over_time"]["executors"], Axis("tasks that run")),
+    )
+    shown = [(str(mode["mode"]), mode) for mode in document["modes"]]
+    return over_time_figure("Scaling over time", "time", document, shown, "modes", panels)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ftplan.costs.recoveries import read_recoveries
-from ftplan.costs.recoveries.reading import ReadingOptions, RecoveryReading
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading
 from ftplan.errors import FtplanError
 from tests.costs.recoveries.cases import LISTENER, batch, killed_and_restarted, started, written
 

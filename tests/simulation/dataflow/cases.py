@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ftplan.simulation.dataflow.compiled import CompiledPlane
 from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import DataPlane
 
 
 def job(
@@ -38,7 +38,7 @@ def chain(share: float = 1.0, **other: Any) -> StreamJob:
     return job([10, 0, 0], [(0, 1, 1.0), (1, 2, share)], **other)
 
 
-def begin(plane: DataPlane, tasks: int, cores: float | None = None) -> None:
+def begin(plane: CompiledPlane, tasks: int, cores: float | None = None) -> None:
     """Start all tasks, each on a node of its own with 1 core, or all on one node with so many cores."""
     shared = None if cores is None else plane.add_node(cores)
     for task in range(tasks):

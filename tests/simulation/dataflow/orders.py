@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import DataPlane, FlowOptions
+from ftplan.simulation.dataflow.compiled import CompiledPlane
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from tests.simulation.jobs import jobs
 
 NODES = 3
@@ -36,7 +36,7 @@ class Case(NamedTuple):
     until_s: float
 
 
-def carry_out(plane: DataPlane, order: Order) -> None:
+def carry_out(plane: CompiledPlane, order: Order) -> None:
     """Carry out an order."""
     processed = plane.processed()
     down = [task for task in order.tasks if processed[task] < 0]
@@ -62,7 +62,7 @@ def carry_out(plane: DataPlane, order: Order) -> None:
             {"stop": plane.stop, "stall": plane.stall, "resume": plane.resume}[order.what](order.tasks)
 
 
-def play(plane: DataPlane, case: Case) -> list[list[int]]:
+def play(plane: CompiledPlane, case: Case) -> list[list[int]]:
     """Carry out all orders; return what tasks had processed at the time of each, and at the end."""
     for cores in case.cores:
         plane.add_node(cores)
@@ -85,18 +85,11 @@ def cases(draw: st.DrawFn, what: Sequence[str] = (*WHAT, "buffer", "batch mode")
     """Draw a case. Orders come at odd times, so that no rounding decides what comes first."""
     job = draw(jobs())
     optional = st.booleans()
-
-    def by_task(most: float) -> np.ndarray | None:
-        values = st.lists(st.floats(0.0, most), min_size=job.tasks, max_size=job.tasks)
-        return np.array(draw(values)) if draw(optional) else None
-
     options = FlowOptions(
         delay_s=draw(st.sampled_from([0.001, 0.03, 0.25])),
         queue_batches=draw(st.sampled_from([1, 2, 10])),
         checkpoint_s=draw(st.sampled_from([0.2, 0.5, 1.0, np.inf])),
         coordinated=draw(optional),
-        snapshot_core_s=by_task(0.02),
-        upload_s=by_task(0.3),
         phase=np.array(draw(st.lists(st.integers(0, 4), min_size=job.tasks, max_size=job.tasks))),
         bin_s=draw(st.sampled_from([0.1, 0.25, 1.0])),
     )

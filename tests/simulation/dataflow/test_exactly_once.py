@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from ftplan.simulation.dataflow.reference import ReferencePlane, audit, failure_free
 from tests.simulation.dataflow.orders import Case, cases, play
+from tests.simulation.reference_plane.reference import ReferencePlane, audit, failure_free
 
 
 def conserves(plane: ReferencePlane) -> None:

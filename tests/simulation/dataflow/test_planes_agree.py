@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.simulation.dataflow.compiled import CompiledPlane
-from ftplan.simulation.dataflow.plane import FlowOptions, Observed
-from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.dataflow.job import FlowOptions, Observed
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.run import run_recovery
 from tests.simulation.dataflow.orders import Case, Order, cases, play
 from tests.simulation.jobs import job
 from tests.simulation.oracles.settings import settings_of
+from tests.simulation.reference_plane.reference import ReferencePlane
 
 
 def assert_same(seen: Observed, expected: Observed) -> None:
@@ -48,7 +48,7 @@ def test_an_incremental_recovery_of_many_queries() -> None:
     windows = [(1, task, 1.57) for task in range(2, 6)]
     aggregates = [(2 + (task + k) % 4, task, 0.2) for task in range(6, 14) for k in range(1 + task % 3)]
     of = job([1000.0] + [0.0] * 13, [(0, 1, 1.0), *windows, *aggregates], [0.2] * 6 + [0.3] * 8)
-    options = FlowOptions(snapshot_core_s=np.full(14, 0.01), upload_s=np.full(14, 0.5), checkpoint_s=5.0)
+    options = FlowOptions(checkpoint_s=5.0)
     orders = [
         Order(12.3, "stop", (1, *range(3, 11)), 0, 1.0),
         Order(14.1, "roll back all", (), 0, 1.0),

@@ -1,4 +1,4 @@
-"""Links keep order and lose what is under way when they are cut; downlinks bring one transfer after another."""
+"""Links and channels keep order; links lose what is under way when they are cut."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from simpy import Environment, Resource
 
 from ftplan.simulation.engine.clock import CONTROL, after, data_timeout
-from ftplan.simulation.engine.network import Downlink, Fetch, FifoChannel, Link, transfer
+from ftplan.simulation.engine.network import FifoChannel, Link, transfer
 
 
 @given(
@@ -35,39 +35,6 @@ def test_links_deliver_in_order_what_was_not_cut(delay_s: float, sent_s: list[fl
     assert [number for _, number in seen] == kept
     assert [at_s for at_s, _ in seen] == pytest.approx([sent_s[k] + delay_s for k in kept])
     assert (link.delivered, link.lost) == (2.0 * len(kept), 2.0 * (len(sent_s) - len(kept)))
-
-
-def ends(downlink: Downlink, items: list[Fetch]) -> list[float]:
-    at_s = [np.inf] * len(items)
-    for number, item in enumerate(items):
-        item.callbacks.append(lambda _, number=number: at_s.__setitem__(number, downlink.env.now))
-    downlink.env.run()
-    return at_s
-
-
-def test_transfers_of_a_node_come_one_after_another() -> None:
-    env = Environment()
-    downlink = Downlink(env, bytes_s=10.0, delay_s=0.5)
-    assert ends(downlink, [downlink.fetch(size) for size in (20.0, 0.0, 10.0)]) == [2.5, 3.0, 4.5]
-    assert downlink.fetched == 30.0
-    (item,) = items = [downlink.fetch(10.0)]
-    assert ends(downlink, items) == [6.0]
-    downlink.cancel(item)
-    without_limit = Downlink(Environment(), np.inf)
-    assert ends(without_limit, [without_limit.fetch(1e12)]) == [0.0]
-
-
-def test_transfers_that_are_given_up_let_the_next_begin() -> None:
-    env = Environment()
-    downlink = Downlink(env, bytes_s=10.0)
-    items = [downlink.fetch(size) for size in (20.0, 40.0, 10.0)]
-    after(env, 1.0, lambda: downlink.cancel(items[0]))
-    after(env, 2.0, lambda: downlink.cancel(items[1]))
-    assert ends(downlink, items) == [np.inf, np.inf, 3.0]
-    now_s = env.now
-    waiting = [downlink.fetch(10.0), downlink.fetch(10.0)]
-    downlink.cancel(waiting[1])
-    assert ends(downlink, waiting) == [now_s + 1.0, np.inf]
 
 
 @given(st.lists(st.tuples(st.floats(0.0, 5.0), st.floats(0.0, 5.0)), max_size=20))

@@ -49,7 +49,6 @@ def random_setting(protocol: str, seed: int, **changed: Any) -> MoveSetting:
         "serialisation_s": float(rng.choice([500.0, np.inf])),
         "restart_s": float(rng.choice([0.0, 0.5])),
         "detection_s": 1.0,
-        "store_s": float(rng.choice([0.0, 0.5, 4.0])),
         "catch_up_first": bool(rng.random() < 0.5),
         "warm_up_s": float(rng.uniform(0.0, 3.0)),
         "tail": 10,

@@ -14,11 +14,10 @@ from simpy.events import ProcessGenerator
 from ftplan.simulation.engine.clock import after
 from ftplan.simulation.migration import parts
 from ftplan.simulation.migration.group import GroupRecord, GroupState
-from ftplan.simulation.migration.outcome import MigrationFault, faults, figures, usual_s
 from ftplan.simulation.migration.parts import GroupMessage, Upstream
 from ftplan.simulation.migration.protocol import Links, MigrationProtocol
 from ftplan.simulation.migration.protocols import PROTOCOLS, CpalMigration, DirectMigration
-from ftplan.simulation.migration.run import run_moves
+from ftplan.simulation.migration.run import MigrationFault, faults, figures, run_moves, usual_s
 from ftplan.simulation.migration.setting import MoveSetting
 from tests.simulation.migration.message_cases import random_setting, simulated
 

@@ -13,10 +13,10 @@ import ftplan
 from ftplan.errors import FtplanError
 from ftplan.simulation.document import load_simulation
 from ftplan.simulation.migration import run as simulate
-from ftplan.simulation.migration.answer import MigrationSimulation
 from ftplan.simulation.migration.parts import Upstream
 from ftplan.simulation.migration.protocol import MigrationProtocol
 from ftplan.simulation.migration.protocols import PROTOCOLS, CpalMigration
+from ftplan.simulation.migration.simulate import MigrationSimulation
 from tests.planners.rebalance.cases import JOB, job, statistics
 from tests.simulation.migration.plan_cases import MOVES, by_hand
 
@@ -32,7 +32,7 @@ def one_run() -> MigrationSimulation:
 
 
 def test_each_move_takes_about_what_was_foretold(one_run: MigrationSimulation) -> None:
-    body = one_run.body
+    body = one_run.body["messages"]
     assert body["exactly_once"]
     assert one_run.unmet is None
     assert [(m["operator"], m["key_group"], m["from"], m["to"], m["protocol"]) for m in body["moves"]] == MOVES
@@ -65,7 +65,7 @@ def test_the_document_is_one_of_the_format(one_run: MigrationSimulation) -> None
 
 
 def test_moves_without_phase_or_protocol_go_one_by_one_by_the_cheapest() -> None:
-    body = simulated(by_hand(*((*move[:4], None) for move in MOVES[:2]))).body
+    body = simulated(by_hand(*((*move[:4], None) for move in MOVES[:2]))).body["messages"]
     assert [(item["phase"], item["protocol"]) for item in body["moves"]] == [(0, "cpal"), (1, "cpal")]
 
 
@@ -73,17 +73,17 @@ def test_runs_draw_arrivals_delays_and_ages_by_the_seed() -> None:
     plan = by_hand(*MOVES, phases=[0, 0, 0, 0])
     first, again, other = (simulated(plan, runs=3, seed=seed) for seed in (1, 1, 2))
     assert first.to_json() == again.to_json()
-    assert first.body["moves"] != other.body["moves"]
-    cpa = first.body["moves"][0]
+    assert first.body["messages"]["moves"] != other.body["messages"]["moves"]
+    cpa = first.body["messages"]["moves"][0]
     assert cpa["simulated"]["pause_s"]["runs"] == 3
     # the newest checkpoint is at most as old as was foretold
     assert cpa["simulated"]["pause_s"]["p5"] < cpa["simulated"]["pause_s"]["p95"] < cpa["predicted"]["pause_s"] + 0.05
-    fixed = simulated(plan, runs=3, seed=1, checkpoint_age_s=10.0).body["moves"][0]
+    fixed = simulated(plan, runs=3, seed=1, checkpoint_age_s=10.0).body["messages"]["moves"][0]
     assert fixed["simulated"]["pause_s"]["p95"] == pytest.approx(fixed["predicted"]["pause_s"], rel=0.3)
 
 
 def test_many_records_are_bundled() -> None:
-    body = simulated(by_hand(MOVES[0]), messages=100).body
+    body = simulated(by_hand(MOVES[0]), messages=100).body["messages"]
     (move,) = body["moves"]
     assert move["records_a_message"] > 1
     assert move["upstream_instances"] == 2  # of 3: few messages are divided among few
@@ -97,7 +97,7 @@ def test_what_is_lost_with_its_node_is_recovered() -> None:
     moves = (("agg", 0, "n1", "n2", "recover"), ("join", 0, "n1", "n7", "fetch"))
     plan = {**by_hand(*moves, phases=[0, 0], remove_nodes=["n1"]), "options": options}
     for runs in (1, 3):
-        body = simulated(plan, runs=runs).body
+        body = simulated(plan, runs=runs).body["messages"]
         assert body["exactly_once"]
         for item in body["moves"]:
             assert item["simulated"]["pause_s"]["mean"] == item["simulated"]["completion_s"]["mean"]
@@ -113,7 +113,7 @@ def test_where_state_is_remote_nothing_is_sent_between_nodes() -> None:
         "parameters": {name: {"value": value, "low": value, "high": value} for name, value in estimates.items()},
     }  # fmt: skip
     answer = simulated(by_hand(("agg", 0, "n1", "n7", "cpa")), costs=costs)
-    (move,) = answer.body["moves"]
+    (move,) = answer.body["messages"]["moves"]
     assert move["predicted"]["pause_s"] > 3.0
     assert move["simulated"]["pause_s"]["mean"] == pytest.approx(move["predicted"]["pause_s"], rel=0.02)
     assert "REMOTE_STATE" in {item.code for item in answer.warnings}
@@ -125,7 +125,9 @@ def test_a_group_without_records_moves_too() -> None:
     stats["key_groups"].loc[silent, ["records", "bytes", "cpu_ms"]] = 0.0
     problem = ftplan.load(topology=JOB["topology"], cluster=JOB["cluster"], stats=stats)
     for runs in (1, 2):
-        (move,) = ftplan.simulate("migration", problem, by_hand(("agg", 3, "n2", "n6", "cpa")), runs=runs).body["moves"]
+        (move,) = ftplan.simulate("migration", problem, by_hand(("agg", 3, "n2", "n6", "cpa")), runs=runs).body[
+            "messages"
+        ]["moves"]
         assert move["exactly_once"]
         assert move["replayed"] == 0
         assert move["simulated"]["completion_s"]["mean"] < 0.05
@@ -143,9 +145,9 @@ def test_a_broken_protocol_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = {**PROTOCOLS, "cpa": ForgetsBuffers}
     monkeypatch.setattr("ftplan.simulation.migration.simulate.run_moves", partial(simulate.run_moves, protocols=broken))
     answer = simulated(by_hand(*MOVES[:2], phases=[0, 0]))
-    assert not answer.body["exactly_once"]
-    assert [item["exactly_once"] for item in answer.body["moves"]] == [False, True]
-    assert {(item["operator"], item["key_group"]) for item in answer.body["faults"]} == {("agg", 0)}
+    assert not answer.body["messages"]["exactly_once"]
+    assert [item["exactly_once"] for item in answer.body["messages"]["moves"]] == [False, True]
+    assert {(item["operator"], item["key_group"]) for item in answer.body["messages"]["faults"]} == {("agg", 0)}
     assert answer.unmet is not None
     assert answer.unmet.startswith("not exactly once: 1 of 2 moves, the first one of agg/0: ")
     document = json.loads(answer.to_json())
@@ -165,7 +167,7 @@ def test_a_move_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         partial(simulate.run_moves, protocols={**PROTOCOLS, "cpal": NeverEnds}),
     )
     answer = simulated(by_hand(MOVES[1]), messages=10)
-    assert answer.body["moves"][0]["simulated"]["completion_s"] is None
+    assert answer.body["messages"]["moves"][0]["simulated"]["completion_s"] is None
     assert "NOT_ENDED" in {item.code for item in answer.warnings}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ftplan.simulation.dataflow.reference import ReferencePlane
+from tests.simulation.reference_plane.reference import ReferencePlane
 
 
 class Outage(NamedTuple):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane, failure_free
-from ftplan.simulation.dataflow.streams import Barrier, Identity, Records
-from ftplan.simulation.dataflow.task_state import TaskHistory
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
+from tests.simulation.reference_plane.reference import ReferencePlane, failure_free
+from tests.simulation.reference_plane.streams import Barrier, Identity, Records
+from tests.simulation.reference_plane.task_state import TaskHistory
 
 #: Batches that no test goes beyond.
 MOST_BATCHES = 2000

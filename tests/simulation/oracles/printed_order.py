@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 
-from ftplan.simulation.dataflow.streams import Arrival, Barrier, Message, Records
+from tests.simulation.reference_plane.streams import Arrival, Barrier, Message, Records
 
 
 class PrintedOrder:

@@ -51,8 +51,6 @@ def settings_of(draw: st.DrawFn, mode: Mode, deterministic: bool = True) -> Reco
         timing=draw(_timing()),
         checkpoint_s=draw(st.sampled_from([0.3, 0.5, 1.0])),
         checkpoint_age_s=draw(st.sampled_from([0.0, 0.1, 0.25])),
-        snapshot_core_s=draw(st.none() | st.just(np.full(job.tasks, 0.01))),
-        upload_s=draw(st.none() | st.just(np.linspace(0.0, 0.4, job.tasks))),
         delay_s=draw(st.sampled_from([0.0, 0.001, 0.01])),
         queue_batches=draw(st.sampled_from([4, 10])),
         warm_up_s=1.0,
@@ -98,5 +96,4 @@ def _timing() -> st.SearchStrategy[RecoveryTiming]:
         warming_s=some,
         warming_pace=st.sampled_from([0.5, 1.0]),
         correlated_failures=st.integers(1, 2),
-        timeout_s=some,
     )

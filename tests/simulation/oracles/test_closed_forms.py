@@ -18,9 +18,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.simulation.dataflow.compiled import CompiledPlane
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from ftplan.simulation.recovery.job import JobOptions, running_job
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.run import run_recovery
@@ -33,6 +31,7 @@ from ftplan.simulation.recovery.setting import (
 )
 from tests.simulation.jobs import BATCH_S, job
 from tests.simulation.oracles.invariants import started
+from tests.simulation.reference_plane.reference import ReferencePlane
 
 DELAY_S = 0.002
 quick = partial(ReferencePlane, identities=False)

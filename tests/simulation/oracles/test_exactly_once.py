@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.setting import RecoverySetting
 from tests.simulation.oracles.invariants import Invariants, assert_progress, assert_undisturbed
 from tests.simulation.oracles.settings import settings_of
 from tests.simulation.recovery.cases import failure, fork, setting, simulated, starts, times, timing
+from tests.simulation.reference_plane.reference import ReferencePlane
 
 
 def carried_out(made: RecoverySetting, logged: bool | None = None) -> ReferencePlane:

@@ -11,14 +11,13 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import FlowOptions
-from ftplan.simulation.dataflow.reference import ReferencePlane
-from ftplan.simulation.dataflow.streams import LOG, Barrier, InputOrderFactory, Records, RepairedOrder
+from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from tests.simulation.jobs import job, jobs
 from tests.simulation.oracles.by_hand import Outage, recover
 from tests.simulation.oracles.invariants import Invariants, assert_undisturbed, history, started
 from tests.simulation.oracles.printed_order import PrintedOrder
+from tests.simulation.reference_plane.reference import ReferencePlane
+from tests.simulation.reference_plane.streams import LOG, Barrier, InputOrderFactory, Records, RepairedOrder
 
 OPTIONS = FlowOptions(delay_s=0.013, queue_batches=4, checkpoint_s=0.5)
 WITHOUT_ERRORS = partial(PrintedOrder, compares_processed=False, counts_barriers=False)

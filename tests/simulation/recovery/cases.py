@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ftplan.simulation.dataflow.job import StreamJob
-from ftplan.simulation.dataflow.plane import Observed
+from ftplan.simulation.dataflow.job import Observed, StreamJob
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.outcome import ControlEvent, RecoveryOutcome, RecoverySummary, summarise
 from ftplan.simulation.recovery.run import run_recovery

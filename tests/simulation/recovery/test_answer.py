@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from ftplan.simulation.answer import figure, mean_interval
-from ftplan.simulation.recovery.answer import differences
 from ftplan.simulation.recovery.outcome import RecoverySummary
+from ftplan.simulation.recovery.simulate import differences
 
 SUMMARY = RecoverySummary(10.0, 2.0, None, (5.0,), (None,), 7.0, 8.0, 9.0, 0.0, 3.0, 4.0)
 

@@ -96,26 +96,6 @@ def test_a_failure_while_the_job_blocks_takes_it_back_again() -> None:
     assert running(trace) == {2: 24.0, 1: 64.0}
 
 
-def test_a_time_out_delays_the_replay_but_not_the_restart() -> None:
-    made = setting("source-replay", chain(), [failure([2])], (-1.0,), starts=starts((0.0, 2, 3)), until_s=60.0)
-    late = simulated(timing(made, timeout_s=20.0))
-    assert times(late, "started") == times(late, "rolled-back") == [20.0]
-    assert running(late) == {2: 20.0}  # loaded since 6 s
-    # The sources go back at 20 s and take 3 s to restart; 5 s are read again in 2.5 s.
-    assert late.caught_up_s[2] == pytest.approx(25.5, abs=1.0)
-
-
-def test_what_has_loaded_and_waits_for_the_replay_can_fail() -> None:
-    """Of a task that starts on node 3 and, when this is lost, on node 4, before the first time-out is over."""
-    failures, plan = [failure([2]), failure([3], at_s=10.0)], starts((0.0, 2, 3), (13.0, 2, 4))
-    made = setting("source-replay", chain(), failures, (-1.0, -1.0), starts=plan, until_s=60.0)
-    trace = simulated(timing(made, timeout_s=20.0))
-    assert [(e.at_s, e.tasks, e.node) for e in events(trace, "failure")] == [(0.0, (2,), 2), (10.0, (2,), 3)]
-    assert times(trace, "detected") == [2.0, 12.0]
-    assert times(trace, "rolled-back") == [20.0]
-    assert running(trace) == {2: 20.0}
-
-
 def test_nothing_is_noticed_before_the_first_node_is_there() -> None:
     plan = starts((0.0, 0, 3), (0.0, 1, 3), (0.0, 2, 4))
     trace = simulated(setting("incremental", chain(), [failure([0, 1, 2])], (50.0, 70.0), starts=plan))
@@ -190,11 +170,6 @@ def test_a_job_that_cannot_keep_up_is_refused() -> None:
     full = replace(setting("incremental", chain(0.7), [failure([2])]), home=np.zeros(3, dtype=np.int64))
     with pytest.raises(FtplanError, match="node n0 is busy 105% of its time"):
         run_recovery(full)
-    costly = replace(made, job=chain(0.9), snapshot_core_s=np.full(3, 2.0))
-    with pytest.raises(FtplanError, match="busy 110%"):
-        run_recovery(costly)
-    light = replace(slow, load=np.full(1, 0.5))
-    assert len(run_recovery(replace(made, job=light, until_s=1.0)).events) == 1
 
 
 def test_a_query_without_output_before_the_failure_is_told() -> None:

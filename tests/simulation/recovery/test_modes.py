@@ -161,13 +161,13 @@ def test_eager_recovery_needs_room(lost: int) -> None:
 
 
 def test_source_replay_gets_slower_with_each_failure() -> None:
-    """[SuZhouTR], figure 10: 1, 2 and 3 failures 60 s apart, time-out 30 s, all goes back at each."""
+    """[SuZhouTR], figure 10: 1, 2 and 3 failures 60 s apart, each noticed after 30 s; all goes back at each."""
     peaks = []
     for count in (1, 2, 3):
         failures = [failure([2 + k], at_s=60.0 * k) for k in range(count)]
         plan = starts(*((60.0 * k, 2, 3 + k) for k in range(count)))
         made = setting("source-replay", chain(0.7), failures, (0.0,) * 3, starts=plan, until_s=400.0)
-        trace = simulated(timing(made, timeout_s=30.0))
+        trace = simulated(timing(made, detection_s=30.0))
         assert times(trace, "rolled-back") == [30.0 + 60.0 * k for k in range(count)]
         peaks.append(float(np.nanmax(query_series(trace).latency_s)))
     assert peaks[0] == pytest.approx(5.0 + 30.0 + 3.0, abs=1.0)
@@ -199,16 +199,6 @@ def test_what_is_fetched() -> None:
     assert works("task-local", "none", 4) == {3: 13.0}
     # All fetch: the live task of node 1 and the failed one that starts there, one after the other.
     assert works("task-local", "all", 1) == {3: 14.0}
-
-
-def test_tasks_own_checkpoints_do_not_wait_for_the_slowest() -> None:
-    """CheckMate: where one task's checkpoints take long, the others have younger ones of their own."""
-
-    def caught_up(mode: str) -> float:
-        made = setting(mode, chain(), [failure([2])], (0.0,), starts=starts((0.0, 2, 3)), checkpoint_age_s=6.0)
-        return float(simulated(replace(made, upload_s=np.array([8.0, 0.0, 0.0]))).caught_up_s[2])
-
-    assert caught_up("uncoordinated") < caught_up("standby") - 1.0
 
 
 def test_tasks_that_are_not_deterministic_take_the_job_back_each_time() -> None:

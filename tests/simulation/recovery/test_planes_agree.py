@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.simulation.dataflow.reference import ReferencePlane
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.setting import RecoverySetting
 from tests.simulation.oracles.settings import settings_of
 from tests.simulation.recovery.cases import failure, fork, setting, starts
+from tests.simulation.reference_plane.reference import ReferencePlane
 
 
 def assert_same(made: RecoverySetting) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ftplan.model.topology import FloatArray
-from ftplan.simulation.dataflow.plane import Observed
+from ftplan.simulation.dataflow.job import Observed
 from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryOutcome, summarise
 from ftplan.simulation.recovery.series import members_of, query_series
 from tests.simulation.recovery.cases import chain, diamond, failure, fork, observed, setting

@@ -11,9 +11,9 @@ import ftplan
 from ftplan.errors import FtplanError
 from ftplan.simulation.document import load_simulation
 from ftplan.simulation.recovery import runs
-from ftplan.simulation.recovery.answer import RecoverySimulation
 from ftplan.simulation.recovery.contenders import Contender, setting_of
 from ftplan.simulation.recovery.options import MODE_NAMES, RecoverySimulationOptions
+from ftplan.simulation.recovery.simulate import RecoverySimulation
 from tests.simulation.recovery.file_cases import (
     CLUSTER,
     COSTS,
@@ -72,14 +72,14 @@ def test_processes_give_the_same_bytes(several: RecoverySimulation) -> None:
 
 def test_less_waits_for_one_node_than_for_both(several: RecoverySimulation) -> None:
     """Going line by line is never later than both lines at the second node, on the same arrivals."""
-    differences = {row["figure"]: row for row in several.comparison[0]["differences"]}
+    differences = {row["figure"]: row for row in several.body["comparison"][0]["differences"]}
     assert differences["first_back_s"]["less"] == 0
     assert differences["first_back_s"]["mean"] > 0.0
 
 
 def test_a_plan_against_itself_differs_in_nothing() -> None:
     answer = simulated(IN_ORDER, runs=2, against=IN_ORDER, until_s=60.0)
-    assert {row["mean"] for row in answer.comparison[0]["differences"]} == {0.0}
+    assert {row["mean"] for row in answer.body["comparison"][0]["differences"]} == {0.0}
     first, second = answer.recoveries
     assert {**second, "plan": "plan"} == first
 
@@ -191,7 +191,7 @@ def test_what_a_plan_records_counts_where_nothing_is_asked() -> None:
     plan = ftplan.plan("recovery-schedule", problem(), costs=costs, fail=["node:n3"], max_cpu=0.9)
     assert scene(plan).timing.detection_s == 3.0
     assert scene(plan).schedule_options.max_cpu == 0.9
-    assert scene(plan).question.failed.nodes == {"n1", "n2", "n3"}
+    assert scene(plan).question.situation.failed.nodes == {"n1", "n2", "n3"}
     assert scene(plan, detection_s=1.0, max_cpu=0.7).timing.detection_s == 1.0
 
 
@@ -214,7 +214,7 @@ def test_runs_count_that_all_contenders_have_finished_in_whatever_order(monkeypa
 
         monkeypatch.setattr(runs, "simulated", some)
         answer = simulated(**asked)
-        assert answer.runs == 3
+        assert answer.body["runs"] == 3
         assert [w.message for w in answer.warnings if w.code == "RUNS_CUT"] == ["the time limit left out 1 of 4 runs"]
         texts.add(answer.to_json())
     assert len(texts) == 1

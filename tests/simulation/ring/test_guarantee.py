@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from ftplan.planners.peer_ring.problem import RingThresholds
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.ring.checkpoints import Checkpoints
-from ftplan.simulation.ring.outcome import RingOutcome
-from ftplan.simulation.ring.run import run_ring
+from ftplan.simulation.ring.run import RingOutcome, run_ring
 from ftplan.simulation.ring.setting import Leave, NodeFailure, RingSetting, Surge
 from tests.simulation.ring.cases import BOUND_S, ring
 

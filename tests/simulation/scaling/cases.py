@@ -9,8 +9,9 @@ import numpy as np
 
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import scores
 from ftplan.planners.scale_out.bottlenecks.histories import ScoreThresholds, timeline
+from ftplan.planners.scale_out.bottlenecks.rules_file import shipped_rules
 from ftplan.simulation.scaling.setting import (
     BatchedLoad,
     Detection,
@@ -27,7 +28,7 @@ TECHNIQUES: tuple[Technique, ...] = ("active-backup", "checkpoint", "assisted")
 KEY_GROUPS = 12
 DETECTION = Detection(
     10.0,
-    lambda inputs: scores(DEFAULT_RULES, inputs),
+    lambda inputs: scores(shipped_rules(), inputs),
     lambda own: timeline(own, ScoreThresholds(25.0, 55.0, 70.0), 1, 3).states[-1],
 )
 

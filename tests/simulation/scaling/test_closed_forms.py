@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from simpy import Environment
 
-from ftplan.simulation.scaling.job_run import JobRun
 from ftplan.simulation.scaling.run import run_scaling
 from ftplan.simulation.scaling.setting import BatchedLoad, ScalingSetting, SimulatedOperator, SplitSetting
-from tests.simulation.scaling.cases import even_use, keyed, paper_job, paper_setting, steady
+from tests.simulation.scaling.cases import even_use, keyed, paper_setting, steady
 
 
 def unsplit(operator: SimulatedOperator, load: BatchedLoad, until_s: float) -> ScalingSetting:
@@ -52,13 +50,3 @@ def test_what_comes_goes_out_or_waits(technique: str | None) -> None:
     under_way = 4 * 800.0 * setting.load.batch_s  # a batch between two operators is at neither
     assert np.all(np.abs(records - gone - outcome.queue.sum(axis=1)) <= under_way)
     assert outcome.throughput.sum() * setting.every_s <= records[-1] + under_way
-
-
-def test_queues_of_tasks_lose_nothing() -> None:
-    env = Environment()
-    job = JobRun(env, paper_job(0.6), steady(60.0), 10.0, 0.001)
-    env.run()
-    queues = [task.queue for run in job.runs for task in run.every_task]
-    assert {queue.entered for queue in queues} == {120.0}
-    assert all(queue.entered == queue.left + queue.dropped + queue.held and not queue.dropped for queue in queues)
-    assert {run.released for run in job.runs} == {119}

@@ -8,8 +8,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from ftplan.simulation.scaling.outcome import ScalingOutcome
-from ftplan.simulation.scaling.run import run_scaling
+from ftplan.simulation.scaling.run import ScalingOutcome, run_scaling
 from ftplan.simulation.scaling.setting import BatchedLoad, RestartSetting, Technique
 from tests.simulation.scaling.cases import paper_setting
 

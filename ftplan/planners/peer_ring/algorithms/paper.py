@@ -25,7 +25,7 @@ from ftplan.planners.peer_ring.algorithms.outcome import (
     with_requested_last_copies,
 )
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
-from ftplan.planners.peer_ring.metrics import utilisations
+from ftplan.planners.peer_ring.metrics import share_of, utilisations
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.negotiation import Request, Watch, fluid_queue, negotiated
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
@@ -88,8 +88,10 @@ def negotiate_by_window(problem: RingProblem, ring: Ring, before: Sequence[RingS
     for load in () if taken.met else problem.windows:
         owner = ring.node[ring.owner(problem.position)]
         asked, backlog = fluid_queue(owner, backlog, load * problem.window_s, able)
-        use = _over(asked / problem.window_s + problem.foreign, problem.capacity)
-        queue = _over(np.asarray(np.bincount(owner, backlog, minlength=len(able)), dtype=np.float64), problem.capacity)
+        use = share_of(asked / problem.window_s + problem.foreign, problem.capacity)
+        queue = share_of(
+            np.asarray(np.bincount(owner, backlog, minlength=len(able)), dtype=np.float64), problem.capacity
+        )
         requests, ring, watch = negotiated(ring, problem.position, queue, use, problem.thresholds, watch)
         stuck += requests
         full, seen = full + any(request.outcome == "scale-out" for request in requests), seen + 1
@@ -193,12 +195,6 @@ def _waiting(problem: RingProblem, ring: Ring) -> FloatArray:
     load = problem.load + (1e-300 if problem.load.any() else 1.0)
     share = load / np.bincount(owner, load, minlength=len(problem.nodes))[owner]
     return np.asarray((problem.queue_s * problem.capacity)[owner] * share)
-
-
-def _over(amount: FloatArray, capacity: FloatArray) -> FloatArray:
-    """Return amounts over capacity, (N,): infinite where there is something and no capacity."""
-    none = np.where(amount > 0.0, np.inf, 0.0)
-    return np.divide(amount, capacity, out=none, where=capacity > 0.0)
 
 
 def _in_vain(windows: int, seen: int) -> Iterator[Warn]:

@@ -22,33 +22,20 @@ from ftplan.planners.situation import Situation
 
 @dataclass(frozen=True, eq=False)
 class RingLoads:
-    """Key groups of the operators on the ring, K of them at M positions; loads and rates are per second.
+    """Key groups of the operators on the ring, K of them at M positions; loads and rates are per second."""
 
-    Attributes
-    ----------
-    operators
-        The operators on the ring, by id.
-    operator, key_group, atom
-        (K,) operator, its key group, and the position by number.
-    position
-        (M,) ascending.
-    load, rate, state
-        (K,) load units and records per second, bytes, NaN where unknown.
-    record_bytes
-        (K,) mean size of a record, NaN where unknown.
-    series, records
-        Load and records in each window, of the same key groups; None without statistics.
-    """
-
-    operators: tuple[Operator, ...]
+    operators: tuple[Operator, ...]  # the operators on the ring, by id
+    #: ``operator``, ``key_group``, ``atom``: (K,) operator, its key group, and the position by number
     operator: IntArray
     key_group: IntArray
     atom: IntArray
-    position: FloatArray
+    position: FloatArray  # (M,) ascending
+    #: ``load``, ``rate``, ``state``: (K,) load units and records per second, bytes, NaN where unknown
     load: FloatArray
     rate: FloatArray
     state: FloatArray
-    record_bytes: FloatArray
+    record_bytes: FloatArray  # (K,) mean size of a record, NaN where unknown
+    #: ``series``, ``records``: load and records in each window, of the same key groups; None without statistics
     series: KeyGroupSeries | None
     records: KeyGroupSeries | None
     warnings: tuple[Warn, ...]

@@ -22,20 +22,12 @@ MISSING_NODE_FIX = "; keep it in the cluster file and say --fail node:{0} if it 
 
 
 class RingInPlace(NamedTuple):
-    """A ring that is in place.
-
-    Attributes
-    ----------
-    replication
-        Copies beside the owner that it keeps, None where that is not stated.
-    failed
-        Nodes of it that its plan lets fail, by id: the ring is that before this failure.
-    """
+    """A ring that is in place."""
 
     ring: Ring
-    replication: int | None
+    replication: int | None  # copies beside the owner that it keeps, None where that is not stated
     file: InputFile
-    failed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()  # nodes of it that its plan lets fail, by id: the ring is that before this failure
 
 
 def ring_in_place(given: Any, nodes: Sequence[str], position: FloatArray) -> RingInPlace:

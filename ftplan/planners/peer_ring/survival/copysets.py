@@ -19,17 +19,11 @@ from ftplan.planners.peer_ring.ring import Ring
 
 @dataclass(frozen=True, eq=False)
 class Copysets:
-    """Distinct sets of holders, in order of their nodes, and what each holds of all that is on the ring.
+    """Distinct sets of holders, in order of their nodes, and what each holds of all that is on the ring."""
 
-    Attributes
-    ----------
-    nodes
-        (S, C) nodes by number, ascending in each row.
-    key_groups, load, state
-        (S,) how many key groups have just these holders, their load per second and their bytes.
-    """
-
-    nodes: IntArray
+    nodes: IntArray  # (S, C) nodes by number, ascending in each row
+    #: ``key_groups``, ``load``, ``state``: (S,) how many key groups have just these holders, their load per second and
+    #: their bytes
     key_groups: IntArray
     load: FloatArray
     state: FloatArray
@@ -102,41 +96,23 @@ def expected_lost_bytes(problem: RingProblem, sets: Copysets) -> float:
 
 
 class FatalZones(NamedTuple):
-    """The fewest zones whose loss loses something, and what each such set of zones takes with it.
+    """The fewest zones whose loss loses something, and what each such set of zones takes with it."""
 
-    Attributes
-    ----------
-    size
-        How many zones. One means that a single zone does it.
-    zones
-        (F, size) sets of zones by number, ascending in each row and in all.
-    key_groups, load, state
-        (F,) what the loss of just these zones loses.
-    """
-
+    #: How many zones. One means that a single zone does it.
     size: int
-    zones: IntArray
+    zones: IntArray  # (F, size) sets of zones by number, ascending in each row and in all
+    #: ``key_groups``, ``load``, ``state``: (F,) what the loss of just these zones loses
     key_groups: IntArray
     load: FloatArray
     state: FloatArray
 
 
 class SingleLosses(NamedTuple):
-    """For each node of the ring, (n,): the ring once it failed, neighbours took over and made all copies again.
+    """For each node of the ring, (n,): the ring once it failed, neighbours took over and made all copies again."""
 
-    Attributes
-    ----------
-    nodes
-        By number, ascending; those that hold tiered copies own nothing and are not among them.
-    violations
-        Arcs with two holders in one zone, or with a copy less since too few nodes are left.
-    fatal_zones
-        The fewest zones whose loss is fatal then; 0 where the node was the only one.
-    """
-
-    nodes: IntArray
-    violations: IntArray
-    fatal_zones: IntArray
+    nodes: IntArray  # by number, ascending; those that hold tiered copies own nothing and are not among them
+    violations: IntArray  # arcs with two holders in one zone, or with a copy less since too few nodes are left
+    fatal_zones: IntArray  # the fewest zones whose loss is fatal then; 0 where the node was the only one
 
 
 def fatal_zones(problem: RingProblem, sets: Copysets) -> FatalZones:

@@ -18,24 +18,12 @@ MOST_COPIED, MOST_FATAL_CHECKS = 3e8, 2e8
 
 
 class ZoneStates(NamedTuple):
-    """States of all zones, by probability: those that lose something anyway, those to look into, and those left out.
+    """States of all zones, by probability: those that lose something anyway, those to look into, and those left out."""
 
-    Attributes
-    ----------
-    certain
-        Probability of all states in which failed zones alone take a copyset.
-    weight
-        (F,) probability of each other state.
-    failed
-        (F, Z) the zones that failed in it.
-    left
-        Probability of the states that were not looked at; 0 where all were.
-    """
-
-    certain: float
-    weight: FloatArray
-    failed: BoolArray
-    left: float
+    certain: float  # probability of all states in which failed zones alone take a copyset
+    weight: FloatArray  # (F,) probability of each other state
+    failed: BoolArray  # (F, Z) the zones that failed in it
+    left: float  # probability of the states that were not looked at; 0 where all were
 
 
 def own_probabilities(problem: RingProblem, holders: IntArray) -> tuple[FloatArray, IntArray]:

@@ -21,23 +21,12 @@ from ftplan.planners.peer_ring.takeover.recovery import Losses, balance, losses,
 
 @dataclass(frozen=True, eq=False)
 class RingMemory:
-    """Bytes of each node, (N,), NaN where the size of its records is unknown.
+    """Bytes of each node, (N,), NaN where the size of its records is unknown."""
 
-    Attributes
-    ----------
-    state
-        Of its own arcs.
-    copies
-        State that it holds for others.
-    records
-        Records that it keeps for others, just before a checkpoint lets it drop them.
-    peak, mean
-        Copies and kept records together.
-    """
-
-    state: FloatArray
-    copies: FloatArray
-    records: FloatArray
+    state: FloatArray  # of its own arcs
+    copies: FloatArray  # state that it holds for others
+    records: FloatArray  # records that it keeps for others, just before a checkpoint lets it drop them
+    #: ``peak``, ``mean``: copies and kept records together
     peak: FloatArray
     mean: FloatArray
 

@@ -19,29 +19,20 @@ from ftplan.planners.peer_ring.ring import Ring
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """What the loss of each node alone means, all of shape (L,); times in seconds, infinite for never.
+    """What the loss of each node alone means, all of shape (L,); times in seconds, infinite for never."""
 
-    Attributes
-    ----------
-    nodes
-        Nodes of the ring and of its tier, ascending.
-    takers, taker
-        How many nodes take over arcs of it, and which of them is ready last (-1: none).
-    ready_s, caught_up_s, ready_at_most_s
-        Until all arcs are served again and nothing is behind, at the mean age of checkpoints; and at the worst age.
-        The arcs of a node without backups are lost: never.
-    restore_bytes, window_s
-        What has to travel until each arc has r + 1 copies again, and until when it has: detection and transfers, those
-        to different nodes at a time. Another failure until then counts as simultaneous. Infinite where no other node
-        is there to hold a copy.
-    """
-
-    nodes: IntArray
+    nodes: IntArray  # nodes of the ring and of its tier, ascending
+    #: ``takers``, ``taker``: how many nodes take over arcs of it, and which of them is ready last (-1: none)
     takers: IntArray
     taker: IntArray
+    #: ``ready_s``, ``caught_up_s``, ``ready_at_most_s``: until all arcs are served again and nothing is behind, at the
+    #: mean age of checkpoints; and at the worst age. The arcs of a node without backups are lost: never.
     ready_s: FloatArray
     caught_up_s: FloatArray
     ready_at_most_s: FloatArray
+    #: ``restore_bytes``, ``window_s``: what has to travel until each arc has r + 1 copies again, and until when it has:
+    #: detection and transfers, those to different nodes at a time. Another failure until then counts as simultaneous.
+    #: Infinite where no other node is there to hold a copy.
     restore_bytes: FloatArray
     window_s: FloatArray
 
@@ -169,24 +160,13 @@ def worst_runs(problem: RingProblem, ring: Ring) -> list[NodeRun]:
 
 
 class TakeoverTimes(NamedTuple):
-    """A take-over by its parts, in seconds from the failure.
+    """A take-over by its parts, in seconds from the failure."""
 
-    Attributes
-    ----------
-    detection_s
-        Until the failure is noticed.
-    replayed_records
-        What came in since the last checkpoint, until it is noticed, and within the eviction bound of 2 L_n.
-    ready_s
-        Until these are processed again, with all of the node's power: then results are up to date.
-    caught_up_s
-        Until what comes in meanwhile is processed too; infinite where the node never catches up.
-    """
-
-    detection_s: FloatArray
+    detection_s: FloatArray  # until the failure is noticed
+    #: What came in since the last checkpoint, until it is noticed, and within the eviction bound of 2 L_n
     replayed_records: FloatArray
-    ready_s: FloatArray
-    caught_up_s: FloatArray
+    ready_s: FloatArray  # until these are processed again, with all of the node's power: then results are up to date
+    caught_up_s: FloatArray  # until what comes in meanwhile is processed too; infinite where the node never catches up
 
 
 def recovery(

@@ -25,21 +25,14 @@ from ftplan.planners.peer_ring.tier import apart, weights
 
 @dataclass(frozen=True, eq=False)
 class TakeOver:
-    """What follows from a failure.
+    """What follows from a failure."""
 
-    Attributes
-    ----------
-    after
-        The ring once all is taken over; None where no node of it is left.
-    moves, copies
-        Ranges that change their owner or copies, and copies that travel until each arc has r + 1 again.
-    takeovers, lost
-        As a plan states them, see :func:`take_over`.
-    """
-
-    after: Ring | None
+    after: Ring | None  # the ring once all is taken over; None where no node of it is left
+    #: ``moves``, ``copies``: ranges that change their owner or copies, and copies that travel until each arc has r + 1
+    #: again
     moves: Sequence[RingMove]
     copies: Sequence[CopyMove]
+    #: ``takeovers``, ``lost``: as a plan states them, see :func:`take_over`
     takeovers: list[dict[str, Any]]
     lost: list[dict[str, Any]]
 

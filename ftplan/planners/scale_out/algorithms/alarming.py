@@ -15,19 +15,12 @@ POINTS, DECIMALS = 120, 9
 
 
 class AlarmingPoint(NamedTuple):
-    """What a threshold would have meant in the history.
-
-    Attributes
-    ----------
-    ready
-        Share of the crossings for which the backup was ready, 0 to 1.
-    backup_share
-        Share of the windows, over all operators, in which a backup stood by: the score was at least the threshold and
-        not above the promotion's.
-    """
+    """What a threshold would have meant in the history."""
 
     threshold: float
-    ready: float
+    ready: float  # share of the crossings for which the backup was ready, 0 to 1
+    #: Share of the windows, over all operators, in which a backup stood by: the score was at least the threshold and
+    #: not above the promotion's
     backup_share: float
 
 
@@ -92,21 +85,11 @@ def alarming_point(
 
 
 class _History(NamedTuple):
-    """What thresholds are judged on.
+    """What thresholds are judged on."""
 
-    Attributes
-    ----------
-    least
-        Ascending, of each crossing the least score while a backup would be set up.
-    standing
-        Ascending, the scores that are not above the promotion's.
-    windows
-        How many scores there are in all.
-    """
-
-    least: FloatArray
-    standing: FloatArray
-    windows: int
+    least: FloatArray  # ascending, of each crossing the least score while a backup would be set up
+    standing: FloatArray  # ascending, the scores that are not above the promotion's
+    windows: int  # how many scores there are in all
 
     def at(self, threshold: float) -> AlarmingPoint:
         """Return what a threshold would have meant; cost O(log n)."""

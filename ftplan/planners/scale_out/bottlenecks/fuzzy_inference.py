@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.topology import FloatArray
-from ftplan.planners.scale_out.bottlenecks.fuzzy_rules import FuzzyRule, fuzzy_rule
+from ftplan.planners.scale_out.bottlenecks.fuzzy_rules import FuzzyRule
 
 #: What is known of a task in a window, in this order, each from 0 to 100.
 INPUTS = ("cpu", "memory", "data")
@@ -52,24 +52,6 @@ def membership(shape: Trapezoid, at: FloatArray) -> FloatArray:
     falling = (end - at) / (end - last) if end > last else (at <= end).astype(float)
     degree: FloatArray = np.clip(np.minimum(rising, falling), 0.0, 1.0)
     return degree
-
-
-def _default() -> FuzzyRules:
-    low, medium, high = Trapezoid(0, 0, 30, 50), Trapezoid(30, 50, 50, 70), Trapezoid(50, 70, 100, 100)
-    inputs = {name: {"low": low, "medium": medium, "high": high} for name in INPUTS}
-    score = {"under": low, "normal": medium, "over": high}
-    texts = (
-        "if two or more high then over",
-        "if data is high and cpu is not low then over",
-        "if two or more low and none high then under",
-        "otherwise normal",
-    )
-    known = {name: tuple(labels) for name, labels in inputs.items()}
-    return FuzzyRules(inputs, score, tuple(fuzzy_rule(text, known, tuple(score)) for text in texts))
-
-
-#: Ours, since the paper gives none; ``bottleneck_rules.yaml`` beside the reader of such files says the same.
-DEFAULT_RULES = _default()
 
 
 def scores(rules: FuzzyRules, inputs: FloatArray) -> FloatArray:

@@ -55,22 +55,12 @@ class Counted(NamedTuple):
 
     def degree(self, degrees: Degrees) -> FloatArray:
         """Return it: by size, the degree of the *least*-th input, and what the one after the *most*-th leaves."""
-        each = _descending([labels[self.label] for labels in degrees.values()])
+        each = np.sort([labels[self.label] for labels in degrees.values()], axis=0)[::-1]
         enough: FloatArray = each[self.least - 1] if self.least else np.ones_like(each[0])
         if self.most is None or self.most >= len(each):
             return enough
         few: FloatArray = np.minimum(enough, 1.0 - each[self.most])
         return few
-
-
-def _descending(values: Sequence[FloatArray]) -> list[FloatArray]:
-    """Return arrays sorted against each other, place by place, the largest first: for few of them."""
-    ordered = list(values)
-    for end in range(len(ordered) - 1, 0, -1):
-        for i in range(end):
-            first, second = ordered[i], ordered[i + 1]
-            ordered[i], ordered[i + 1] = np.maximum(first, second), np.minimum(first, second)
-    return ordered
 
 
 class Not(NamedTuple):

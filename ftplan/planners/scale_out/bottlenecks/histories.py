@@ -114,33 +114,18 @@ class OperatorHistory:
     The three inputs of the fuzzy inference are percentages, NaN where unknown. The paper does not say what its data
     size measures [Mudassar2019]: that it is the records that wait for a task, over what the task takes in a window, is
     ours.
-
-    Attributes
-    ----------
-    cpu
-        (W, T) share of the window in which the task was busy.
-    memory
-        (W, T) memory that it held over what it may hold.
-    data
-        (W, T) records that came or waited in the window over what it processes in a window without a pause.
-    processed
-        (W, T) records that it processed: those that it read, of sources those that it wrote.
-    demand
-        (W,) records/s that the sources offered it, NaN where nothing tells.
-    true_rates
-        (T,) records/s that each task would process without a pause, in the look-back; NaN where unknown.
-    true_rate
-        Their mean.
     """
 
     operator: str
-    cpu: FloatArray
-    memory: FloatArray
+    cpu: FloatArray  # (W, T) share of the window in which the task was busy
+    memory: FloatArray  # (W, T) memory that it held over what it may hold
+    #: (W, T) records that came or waited in the window over what it processes in a window without a pause
     data: FloatArray
-    processed: FloatArray
-    demand: FloatArray
+    processed: FloatArray  # (W, T) records that it processed: those that it read, of sources those that it wrote
+    demand: FloatArray  # (W,) records/s that the sources offered it, NaN where nothing tells
+    #: (T,) records/s that each task would process without a pause, in the look-back; NaN where unknown
     true_rates: FloatArray
-    true_rate: float
+    true_rate: float  # their mean
 
     @property
     def inputs(self) -> FloatArray:
@@ -159,14 +144,9 @@ class OperatorHistory:
 def true_rates(records: FloatArray, busy_s: FloatArray) -> FloatArray:
     """Return the true rate of each task in records/s, (T,): records over the seconds in which it was busy.
 
-    Parameters
-    ----------
-    records, busy_s
-        Of each window and task, (W, T). Windows whose busy time is unknown (NaN) are left out.
+    *records*, *busy_s*: of each window and task, (W, T). Windows whose busy time is unknown (NaN) are left out.
 
-    Returns
-    -------
-    NaN for a task that never worked, or whose busy time is unknown.
+    It is NaN for a task that never worked, or whose busy time is unknown.
     """
     known = ~np.isnan(busy_s) & ~np.isnan(records)
     processed = np.where(known, records, 0.0).sum(axis=0)

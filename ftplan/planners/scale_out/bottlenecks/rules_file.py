@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -54,6 +55,12 @@ class BottleneckRulesModel(FileModel):
         description="'if CONDITION then LABEL' or 'otherwise LABEL'; conditions are such as 'cpu is high', 'data is "
         "not low', 'two or more high', 'none high', joined by and, or, not and parentheses"
     )
+
+
+@lru_cache
+def shipped_rules() -> FuzzyRules:
+    """Return the rules that come with ftplan: ours, since the paper gives none."""
+    return load_bottleneck_rules(SHIPPED).value
 
 
 def load_bottleneck_rules(source: Source, role: str = "rules") -> Loaded[FuzzyRules]:

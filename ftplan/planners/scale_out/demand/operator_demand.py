@@ -31,16 +31,10 @@ def throughput_percentages(graph: TaskGraph, congested: BoolArray, throughput: F
     counts is what comes after it. A sink counts once, however many paths lead to it (the paper's listing walks a tree,
     where there is one).
 
-    Parameters
-    ----------
-    congested
-        (operators,) by position in the topology.
-    throughput
-        Records/s of each operator, (operators,); only that of sinks matters.
+    *congested*: (operators,) by position in the topology. *throughput*: records/s of each operator, (operators,); only
+    that of sinks matters.
 
-    Returns
-    -------
-    0 for all where no sink has any throughput. Cost O(edges x sinks).
+    It is 0 for all where no sink has any throughput. Cost O(edges x sinks).
     """
     sinks = np.flatnonzero([operator.output for operator in graph.topology.operators])
     reached = np.zeros((len(congested), len(sinks)), dtype=np.bool_)
@@ -68,16 +62,10 @@ def propagated(order: Iterable[int], flows: Sequence[OperatorFlow], offered: Flo
     No operator's own speed matters, so that one below a throttled operator is sized for what will reach it once that
     is gone ([Kalavri2018], section 3).
 
-    Parameters
-    ----------
-    order
-        Operators by position in topological order.
-    offered
-        (O, X) where the demand is known by itself, as of sources; NaN where it follows from the operators before.
+    *order*: operators by position in topological order. *offered*: (O, X) where the demand is known by itself, as of
+    sources; NaN where it follows from the operators before.
 
-    Returns
-    -------
-    NaN where an operator without operators before it offers nothing known. Cost O((O + flows) X).
+    It is NaN where an operator without operators before it offers nothing known. Cost O((O + flows) X).
     """
     entering: dict[int, list[OperatorFlow]] = {}
     for flow in flows:
@@ -105,19 +93,11 @@ STEADY_S = 60.0
 
 
 class MeasuredFlows(NamedTuple):
-    """What goes over each pair of joined operators, by their positions.
-
-    Attributes
-    ----------
-    stated
-        Senders of which it is the topology that says so.
-    astray
-        Pairs that exchanged records and are not joined.
-    """
+    """What goes over each pair of joined operators, by their positions."""
 
     flows: tuple[OperatorFlow, ...]
-    stated: tuple[int, ...]
-    astray: tuple[tuple[int, int], ...] = ()
+    stated: tuple[int, ...]  # senders of which it is the topology that says so
+    astray: tuple[tuple[int, int], ...] = ()  # pairs that exchanged records and are not joined
 
 
 def operator_demand(

@@ -46,32 +46,21 @@ CELL = 150.0
 
 @dataclass(frozen=True, eq=False)
 class OperatorUsage:
-    """What is known of O operators by their position in the topology, over W windows of ``window_s`` seconds.
-
-    Attributes
-    ----------
-    groups
-        Statistics of the key groups of operators that have any, by id.
-    look_back
-        The windows that sizes follow from.
-    forecasts
-        How the demand on each operator goes on; None where none was asked for, or nothing is known of it.
-    sized_for
-        (O,) records/s that each is sized for, NaN where unknown: the demand of the look-back or what is foretold,
-        whichever is more, times the growth.
-    peak
-        (O,) the highest demand of the look-back, times the growth: what operators that are scaled in keep.
-    """
+    """What is known of O operators by their position in the topology, over W windows of ``window_s`` seconds."""
 
     graph: TaskGraph
     window_s: float
     measured: MeasuredTasks
-    groups: Mapping[str, MeasuredGroups]
+    groups: Mapping[str, MeasuredGroups]  # statistics of the key groups of operators that have any, by id
     flows: MeasuredFlows
     histories: tuple[OperatorHistory, ...]
-    look_back: slice
+    look_back: slice  # the windows that sizes follow from
+    #: How the demand on each operator goes on; None where none was asked for, or nothing is known of it
     forecasts: tuple[Forecast | None, ...]
+    #: (O,) records/s that each is sized for, NaN where unknown: the demand of the look-back or what is foretold,
+    #: whichever is more, times the growth
     sized_for: FloatArray
+    #: (O,) the highest demand of the look-back, times the growth: what operators that are scaled in keep
     peak: FloatArray
 
     def throughput(self, position: int) -> float:

@@ -32,19 +32,12 @@ STEPS, MOST_LOOKED_AT = 1000, 288
 
 
 class Crossing(NamedTuple):
-    """When a score is reached.
+    """When a score is reached."""
 
-    Attributes
-    ----------
-    promote_in_s
-        Seconds from the end of the statistics: the time before which one of twenty courses crosses, half of them,
-        nineteen of twenty. None within it: so many do not within the horizon; None: fewer than one of twenty do.
-    prepare_in_s
-        Seconds until it has to be prepared to be ready even for the earliest; 0 is now.
-    """
-
+    #: Seconds from the end of the statistics: the time before which one of twenty courses crosses, half of them,
+    #: nineteen of twenty. None within it: so many do not within the horizon; None: fewer than one of twenty do.
     promote_in_s: tuple[float | None, float | None, float | None] | None
-    prepare_in_s: float | None
+    prepare_in_s: float | None  # seconds until it has to be prepared to be ready even for the earliest; 0 is now
 
 
 def crossing(
@@ -127,31 +120,20 @@ class _Candidate(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """The next H windows of a series.
+    """The next H windows of a series."""
 
-    Attributes
-    ----------
-    mean, low, high
-        (H,) what is expected, and a range that nine of ten paths keep to in each window; not negative.
-    paths
-        (P, H) what may come: the expected course, off by what it was off by on each stretch of unseen time.
-    method
-        How it was made; seasonal-naive is 'same as yesterday'.
-    season
-        Windows after which it repeats, 0 where it knows no daily pattern.
-    error
-        Mean absolute error on unseen time, as a share of the mean there; None where there was no such time.
-    error_same_as_yesterday
-        That of 'same as yesterday' on the same time; None without a whole day before it.
-    """
-
+    #: ``mean``, ``low``, ``high``: (H,) what is expected, and a range that nine of ten paths keep to in each window;
+    #: not negative
     mean: FloatArray
     low: FloatArray
     high: FloatArray
+    #: (P, H) what may come: the expected course, off by what it was off by on each stretch of unseen time
     paths: FloatArray
-    method: str
-    season: int
+    method: str  # how it was made; seasonal-naive is 'same as yesterday'
+    season: int  # windows after which it repeats, 0 where it knows no daily pattern
+    #: Mean absolute error on unseen time, as a share of the mean there; None where there was no such time
     error: float | None
+    #: That of 'same as yesterday' on the same time; None without a whole day before it
     error_same_as_yesterday: float | None
     warnings: tuple[Warn, ...] = ()
 

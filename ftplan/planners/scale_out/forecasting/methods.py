@@ -24,23 +24,15 @@ def installed() -> bool:
 
 
 class Smoothing(NamedTuple):
-    """The states of a smoothed series after each window, with the parameters that one fit has told.
+    """The states of a smoothed series after each window, with the parameters that one fit has told."""
 
-    Attributes
-    ----------
-    level, slope, pattern
-        (W,) after each window; the pattern is that of the window itself. NaN before ``begin``.
-    damping
-        What is left of a slope with each window ahead.
-    season
-        Windows after which the pattern repeats, 0 without one.
-    """
-
+    #: ``level``, ``slope``, ``pattern``: (W,) after each window; the pattern is that of the window itself. NaN before
+    #: ``begin``.
     level: FloatArray
     slope: FloatArray
     pattern: FloatArray
-    damping: float
-    season: int
+    damping: float  # what is left of a slope with each window ahead
+    season: int  # windows after which the pattern repeats, 0 without one
 
     def ahead(self, origins: IntArray, horizon: int) -> FloatArray:
         """Return the forecast of each origin, (P, H), from the states of the windows before it."""

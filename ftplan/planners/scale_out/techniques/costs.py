@@ -37,44 +37,25 @@ class OperatorSetting(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TechniqueSetting:
-    """What the cost of replacing tasks depends on: numbers, or arrays of shape (O,), one value for each operator.
+    """What the cost of replacing tasks depends on: numbers, or arrays of shape (O,), one value for each operator."""
 
-    Attributes
-    ----------
-    setup_s
-        Seconds that new tasks take to start, without state.
-    bandwidth_mb_s
-        Into and out of a node, or of each task without a cluster, in units of 2^20 bytes per second.
-    lead_s
-        Seconds from when an operator is prepared until it is promoted or normal again. 0 where it went straight past
-        the promotion; NaN where nothing presses, so that it is prepared exactly as long before as that takes.
-    interval_s
-        Between checkpoints of an operator that is prepared.
-    regular
-        Whether it makes checkpoints at that interval in any case, so that they cost nothing extra.
-    rate, record_bytes
-        Records per second into the operator, and the size of one, for what is sent again from upstream buffers.
-    serialisation_mb_s
-        At which state is serialised, and read again.
-    delay_s
-        Of a message.
-    queue_s
-        Time that a message waits in the input queue of a new task: C of [Madsen2015].
-    remote
-        Checkpoints lie in a store that is as far from every node.
-    """
-
-    setup_s: float
+    setup_s: float  # seconds that new tasks take to start, without state
+    #: Into and out of a node, or of each task without a cluster, in units of 2^20 bytes per second
     bandwidth_mb_s: float
+    #: Seconds from when an operator is prepared until it is promoted or normal again. 0 where it went straight past the
+    #: promotion; NaN where nothing presses, so that it is prepared exactly as long before as that takes.
     lead_s: ArrayLike = math.nan
-    interval_s: ArrayLike = 60.0
+    interval_s: ArrayLike = 60.0  # between checkpoints of an operator that is prepared
+    #: Whether it makes checkpoints at that interval in any case, so that they cost nothing extra
     regular: ArrayLike = False
+    #: ``rate``, ``record_bytes``: records per second into the operator, and the size of one, for what is sent again
+    #: from upstream buffers
     rate: ArrayLike = 0.0
     record_bytes: ArrayLike = 0.0
-    serialisation_mb_s: float = math.inf
-    delay_s: float = DELAY_S
-    queue_s: ArrayLike = DELAY_S
-    remote: bool = False
+    serialisation_mb_s: float = math.inf  # at which state is serialised, and read again
+    delay_s: float = DELAY_S  # of a message
+    queue_s: ArrayLike = DELAY_S  # time that a message waits in the input queue of a new task: C of [Madsen2015]
+    remote: bool = False  # checkpoints lie in a store that is as far from every node
 
     def of(self, operator: int, pressed: bool) -> OperatorSetting:
         """Return the values for one operator, by number; *pressed* is whether its promotion may come too early."""
@@ -98,43 +79,23 @@ TECHNIQUES: Final = (CHECKPOINT, ASSISTED, ACTIVE_BACKUP)
 
 
 class TechniqueCost(NamedTuple):
-    """What replacing the tasks of an operator by a technique costs, and what it is made of.
+    """What replacing the tasks of an operator by a technique costs, and what it is made of."""
 
-    Attributes
-    ----------
-    technique
-        None for an operator without keyed state.
-    pause_s
-        Seconds without output, until its records are as late as before; infinite where it never catches up.
-    extra_core_s
-        Core-seconds of new tasks before they take over and of old ones afterwards, and of extra checkpoints.
-    bytes
-        What goes over the network.
-    ready_s
-        From when it is prepared until it can be promoted.
-    late_s
-        How much of that is left when it is to be promoted.
-    transfer_s, replay_s
-        Of the task that takes longest: until its state is there, and the work on what came in since the checkpoint.
-    checkpoints
-        Extra ones that are made.
-    moved_bytes
-        State that is sent to a node, of all tasks.
-    why_not
-        Why it cannot be used, None where it can.
-    """
-
-    technique: str | None
+    technique: str | None  # None for an operator without keyed state
+    #: Seconds without output, until its records are as late as before; infinite where it never catches up
     pause_s: float
+    #: Core-seconds of new tasks before they take over and of old ones afterwards, and of extra checkpoints
     extra_core_s: float
-    bytes: float = 0.0
-    ready_s: float = 0.0
-    late_s: float = 0.0
+    bytes: float = 0.0  # what goes over the network
+    ready_s: float = 0.0  # from when it is prepared until it can be promoted
+    late_s: float = 0.0  # how much of that is left when it is to be promoted
+    #: ``transfer_s``, ``replay_s``: of the task that takes longest: until its state is there, and the work on what came
+    #: in since the checkpoint
     transfer_s: float = 0.0
     replay_s: float = 0.0
-    checkpoints: int = 0
-    moved_bytes: float = 0.0
-    why_not: str | None = None
+    checkpoints: int = 0  # extra ones that are made
+    moved_bytes: float = 0.0  # state that is sent to a node, of all tasks
+    why_not: str | None = None  # why it cannot be used, None where it can
 
 
 def technique_costs(

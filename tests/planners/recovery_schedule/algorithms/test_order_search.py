@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ftplan.generators.experiments import popular_queries
+from benchmarks.instances import popular_queries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget

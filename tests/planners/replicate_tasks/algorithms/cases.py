@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from ftplan.generators.experiments import in_tree
+from benchmarks.instances import in_tree
 from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
 from ftplan.model.rates import rates

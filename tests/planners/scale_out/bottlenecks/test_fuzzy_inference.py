@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from skfuzzy import control
 
 from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import (
-    DEFAULT_RULES,
     INPUTS,
     FuzzyRules,
     Trapezoid,
@@ -23,7 +22,7 @@ from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import (
     silent,
 )
 from ftplan.planners.scale_out.bottlenecks.fuzzy_rules import fuzzy_rule
-from ftplan.planners.scale_out.bottlenecks.rules_file import SHIPPED, load_bottleneck_rules
+from ftplan.planners.scale_out.bottlenecks.rules_file import shipped_rules
 from tests.effort import examples
 
 STEP = 0.25
@@ -31,9 +30,9 @@ UNIVERSE = np.arange(0.0, 100.0 + STEP, STEP)
 
 
 def _rules(texts: list[str], score: dict[str, Trapezoid] | None = None) -> FuzzyRules:
-    known = {name: tuple(labels) for name, labels in DEFAULT_RULES.inputs.items()}
-    score = score or dict(DEFAULT_RULES.score)
-    return FuzzyRules(DEFAULT_RULES.inputs, score, tuple(fuzzy_rule(text, known, tuple(score)) for text in texts))
+    known = {name: tuple(labels) for name, labels in shipped_rules().inputs.items()}
+    score = score or dict(shipped_rules().score)
+    return FuzzyRules(shipped_rules().inputs, score, tuple(fuzzy_rule(text, known, tuple(score)) for text in texts))
 
 
 def _scikit_fuzzy() -> control.ControlSystemSimulation:
@@ -71,7 +70,7 @@ def test_agrees_with_scikit_fuzzy() -> None:
             system.input[name] = value
         system.compute()
         expected.append(system.output["score"])
-    np.testing.assert_allclose(scores(DEFAULT_RULES, points), expected, atol=STEP / 100)
+    np.testing.assert_allclose(scores(shipped_rules(), points), expected, atol=STEP / 100)
 
 
 @st.composite
@@ -114,24 +113,24 @@ def test_centres_by_hand() -> None:
     """All low: area 40 and moment 30 * 15 + 10 * (30 + 20 / 3); all high is its mirror image; between them, 50."""
     low = (30 * 15 + 10 * (30 + 20 / 3)) / 40
     at = np.array([[[10.0, 10.0, 10.0], [90.0, 90.0, 10.0]], [[50.0, 50.0, 50.0], [90.0, 10.0, 10.0]]])
-    np.testing.assert_allclose(scores(DEFAULT_RULES, at), [[low, 100 - low], [50, 50]])
+    np.testing.assert_allclose(scores(shipped_rules(), at), [[low, 100 - low], [50, 50]])
 
 
 def test_an_unknown_input_counts_as_the_mean_of_the_known_ones() -> None:
     nan = np.nan
     at = np.array([[80.0, nan, 40.0], [nan, nan, 90.0], [nan, nan, nan], [250.0, 250.0, -3.0]])
     known = np.array([[80.0, 60.0, 40.0], [90.0, 90.0, 90.0], [100.0, 100.0, 0.0]])
-    ours, expected = scores(DEFAULT_RULES, at), scores(DEFAULT_RULES, known)
+    ours, expected = scores(shipped_rules(), at), scores(shipped_rules(), known)
     assert ours[:2].tolist() == expected[:2].tolist()
     assert np.isnan(ours[2])
     assert ours[3] == expected[2]
-    assert scores(DEFAULT_RULES, np.zeros((0, 3))).shape == (0,)
+    assert scores(shipped_rules(), np.zeros((0, 3))).shape == (0,)
 
 
 def test_reachable_scores_are_reached_and_never_left() -> None:
-    low, high = reachable(DEFAULT_RULES)
+    low, high = reachable(shipped_rules())
     assert (low, high) == pytest.approx((20.416667, 79.583333))
-    drawn = scores(DEFAULT_RULES, np.random.default_rng(0).uniform(0, 100, (20_000, 3)))
+    drawn = scores(shipped_rules(), np.random.default_rng(0).uniform(0, 100, (20_000, 3)))
     assert low - 1e-9 <= drawn.min() <= drawn.max() <= high + 1e-9
 
 
@@ -151,14 +150,10 @@ def test_reachable_scores_of_other_rules(seed: int) -> None:
 
 
 def test_silence_is_noticed() -> None:
-    assert silent(DEFAULT_RULES) is None
+    assert silent(shipped_rules()) is None
     nothing = silent(_rules(["if two or more high then over", "if cpu is low then under"]))
     assert nothing is not None
     assert np.isnan(scores(_rules(["if cpu is low then under"]), np.array([60.0, 0.0, 0.0])))
-
-
-def test_the_shipped_file_holds_the_default_rules() -> None:
-    assert load_bottleneck_rules(SHIPPED).value == DEFAULT_RULES
 
 
 def _degrees() -> dict[str, dict[str, Any]]:

@@ -11,8 +11,9 @@ import pytest
 from ftplan.model.measures.measured_tasks import measured_groups, measured_tasks
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Edge, Topology
-from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import DEFAULT_RULES, scores
+from ftplan.planners.scale_out.bottlenecks.fuzzy_inference import scores
 from ftplan.planners.scale_out.bottlenecks.histories import OperatorHistory, histories
+from ftplan.planners.scale_out.bottlenecks.rules_file import shipped_rules
 from ftplan.planners.scale_out.demand.operator_demand import measured_flows, operator_demand, tasks_kept_busy
 from ftplan.planners.scale_out.problem import required_tasks
 from tests.model.measures.measured_cases import WINDOW_S, measured, tables
@@ -120,7 +121,7 @@ def test_back_pressure_is_not_blamed_on_the_operator_that_waits() -> None:
     uses = [tasks_kept_busy(float(h.demand[-1]), h.true_rate) for h in (fast, slow, last)]
     needed = [required_tasks(scalable(use=use), 1.0) for use in uses]
     assert needed == [1, 2, 2]
-    blocked, blamed = (scores(DEFAULT_RULES, h.inputs)[-1, 0] for h in (fast, slow))
+    blocked, blamed = (scores(shipped_rules(), h.inputs)[-1, 0] for h in (fast, slow))
     assert blamed > blocked
     observed = [h.processed[-1, 0] / WINDOW_S for h in (fast, slow)]
     assert observed == [50.0, 50.0]  # which does not tell the two apart

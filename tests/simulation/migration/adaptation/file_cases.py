@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import numpy as np
 
-from ftplan.generators.knobs import StatsKnobs
 from ftplan.generators.loads import START_S, joined, rows_of
+from ftplan.generators.options import StatsKnobs
 from ftplan.model.cluster import Cluster, Network, Node, Placement
 from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.statistics import EPOCH, Manifest, OperatorStatistics

@@ -13,23 +13,17 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of
 from ftplan.planners.peer_ring.algorithms.partition import sums_around
-from ftplan.planners.peer_ring.moves import held_at, new_copies
+from ftplan.planners.peer_ring.moves import held_at, moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 
 
 @dataclass(frozen=True, eq=False)
 class RingChange:
-    """A ring in place, and which others may follow it.
-
-    Attributes
-    ----------
-    capped
-        Nodes must be able to take what they own (rule ``capacity``).
-    """
+    """A ring in place, and which others may follow it."""
 
     problem: RingProblem
-    capped: bool = False
+    capped: bool = False  # nodes must be able to take what they own (rule ``capacity``)
 
     @cached_property
     def current(self) -> Ring:
@@ -99,9 +93,7 @@ class RingChange:
 
     def bytes(self, ring: Ring) -> float:
         """Return what travels to the ring: the worth of all copies on nodes that hold none now."""
-        nobody = np.ones(len(self.problem.nodes), dtype=np.bool_)
-        new = new_copies(self.held, held_at(self.problem, ring), nobody)
-        return float((new * self.problem.worth[:, None]).sum())
+        return moved_bytes(self.problem, self.current, ring)
 
 
 def plain_or_compiled(kernel: Any, steps: float) -> Any:

@@ -14,22 +14,14 @@ from ftplan.planners.peer_ring.problem import RingProblem
 
 @dataclass(frozen=True, eq=False)
 class NodeClasses:
-    """C classes of n members.
+    """C classes of n members."""
 
-    Attributes
-    ----------
-    zone, cpu, count
-        (C,) zone from 0 to Z - 1, cpu, and number of nodes of each class.
-    members
-        Nodes of each class by number, in order of their ids.
-    free
-        The zone that stands for all zones of one node, which is never twice among neighbours; -1 if there is none.
-    """
-
+    #: ``zone``, ``cpu``, ``count``: (C,) zone from 0 to Z - 1, cpu, and number of nodes of each class
     zone: IntArray
     cpu: FloatArray
     count: IntArray
-    members: tuple[IntArray, ...]
+    members: tuple[IntArray, ...]  # nodes of each class by number, in order of their ids
+    #: The zone that stands for all zones of one node, which is never twice among neighbours; -1 if there is none
     free: int = -1
 
     @staticmethod

@@ -27,7 +27,7 @@ from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
 #: Shares of the time left: for a first bound, for all planning, of this for the model; the rest is for the search.
-FIRST_BOUND, PLANNED, MODEL = 0.1, 0.7, 0.4
+FIRST_BOUND, PLANNED, MODEL = 0.1, 0.7, 0.35
 #: Share of the time for the first bound where the work is bounded: what the clock cuts is not the same in the next run.
 BOUNDED = 0.5
 #: Seconds that the first bound may take of a short time.

@@ -38,18 +38,14 @@ class ThresholdPolicy(NamedTuple):
     Before each window, while no rescale is under way and the day has rescales left: above ``scale_out`` there are as
     many tasks as bring utilisation down to ``target``; after ``hold`` windows below ``scale_in`` in a row as few as
     suffice for the peak of these, unless no more than ``reserve`` rescales of the day are left.
-
-    Attributes
-    ----------
-    horizon
-        Windows foretold: the peak of these, or the last window's demand if that is more, is the demand that counts; 0
-        for the last window's alone.
     """
 
     scale_out: float
     target: float
     scale_in: float
     hold: int
+    #: Windows foretold: the peak of these, or the last window's demand if that is more, is the demand that counts; 0
+    #: for the last window's alone
     horizon: int
     reserve: int
 

@@ -159,22 +159,13 @@ def timely_schedule(trace: DemandTrace, limits: ChurnLimits) -> tuple[IntArray, 
 
 
 class OfflineOptimum(NamedTuple):
-    """The fewest task-seconds within the limits.
+    """The fewest task-seconds within the limits."""
 
-    Attributes
-    ----------
-    schedule, account
-        None where no schedule keeps the limits.
-    bound
-        Task-seconds that no schedule within the limits undercuts; inf where there is none.
-    least_overloaded
-        Windows that are overloaded under any schedule with so many rescales.
-    """
-
+    #: ``schedule``, ``account``: None where no schedule keeps the limits
     schedule: IntArray | None
     account: ChurnAccount | None
-    bound: float
-    least_overloaded: int
+    bound: float  # task-seconds that no schedule within the limits undercuts; inf where there is none
+    least_overloaded: int  # windows that are overloaded under any schedule with so many rescales
 
     @property
     def proven(self) -> bool:

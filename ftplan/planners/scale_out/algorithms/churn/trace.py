@@ -19,25 +19,15 @@ class DemandTrace:
     tasks are paid for; the next one begins when that is over. A window is overloaded when its demand exceeds what the
     tasks take in the rest of it; it is late when this and what was left over before it exceed that. An overloaded
     window is late.
-
-    Attributes
-    ----------
-    demand
-        (W,) in any unit of rate, such as records per second, or the tasks that it keeps busy.
-    capacity
-        (P,) of p + 1 tasks, in the same unit; not always increasing, since key groups divide unevenly.
-    day
-        (W,) the day that a rescale in this window counts on, never decreasing.
-    start
-        Tasks before the first window, 1..P.
     """
 
-    demand: FloatArray
+    demand: FloatArray  # (W,) in any unit of rate, such as records per second, or the tasks that it keeps busy
+    #: (P,) of p + 1 tasks, in the same unit; not always increasing, since key groups divide unevenly
     capacity: FloatArray
-    day: IntArray
+    day: IntArray  # (W,) the day that a rescale in this window counts on, never decreasing
     window_s: float
     rescale_s: float
-    start: int
+    start: int  # tasks before the first window, 1..P
 
     @property
     def most(self) -> int:
@@ -101,25 +91,14 @@ class ChurnLimits(NamedTuple):
 
 
 class ChurnAccount(NamedTuple):
-    """What a schedule costs.
+    """What a schedule costs."""
 
-    Attributes
-    ----------
-    task_s
-        Task-seconds: those of the tasks of each window, and of tasks that go while a rescale is under way.
-    overloaded
-        Windows whose demand exceeds what the tasks take.
-    rescales, rescales_per_day
-        In all, and on the day with most.
-    late
-        Windows that end with work left over.
-    """
-
-    task_s: float
-    overloaded: int
+    task_s: float  # task-seconds: those of the tasks of each window, and of tasks that go while a rescale is under way
+    overloaded: int  # windows whose demand exceeds what the tasks take
+    #: ``rescales``, ``rescales_per_day``: in all, and on the day with most
     rescales: int
     rescales_per_day: int
-    late: int
+    late: int  # windows that end with work left over
 
     def keeps(self, limits: ChurnLimits, trace: DemandTrace, late: bool = False) -> bool:
         """Return whether both limits are kept on a trace, the second by all late windows if so asked."""
