@@ -22,13 +22,12 @@ import ftplan
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.exact import exact
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.migration_phases import phase_figures
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import prepare
-from ftplan.planners.rebalance.problem import Migration, RebalanceLimits, RebalanceProblem
+from ftplan.planners.rebalance.problem import Migration, RebalanceLimits, RebalanceProblem, RebalanceSearch
 from tests.planners.rebalance.algorithms.cases import random_problem
 from tests.planners.rebalance.algorithms.phase_cases import leaving_moves, tight_moves
 
@@ -154,6 +153,10 @@ def _same(now: Any, *given: Any) -> Any:
 PARTS = (
     Part("adaptive: large neighbourhoods (CP-SAT)", {f"{_ADAPTIVE}:placed_anew": _same}),
     Part("adaptive: small problems as a whole (CP-SAT)", {f"{_ADAPTIVE}:MAX_WHOLE_CHOICES": -1}),
+    Part(
+        "adaptive: placements that need one phase",
+        {f"{_ADAPTIVE}:_candidates_for_phases": lambda pool, *given: iter(pool)},
+    ),
     Part("adaptive: repair by CP-SAT", {f"{_STARTS}:MODELS": 0}),
     Part(
         "adaptive: start at the prices of the bound",

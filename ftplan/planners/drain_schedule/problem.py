@@ -1,7 +1,7 @@
 """The question of a drain schedule: which nodes must be restarted, and what has to hold while some of them are down.
 
 A *round* restarts its nodes together, and all of them are back before the next round begins: rounds are independent.
-:class:`DrainOptions` is what planners look at beside the problem.
+:class:`DrainOptions` is how planners search.
 """
 
 from __future__ import annotations
@@ -19,21 +19,17 @@ from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import SearchOptions
 
 
 @dataclass(frozen=True, slots=True)
-class DrainOptions:
-    """Options of ``drain-schedule`` that say how to search, named as on the command line.
+class DrainOptions(SearchOptions):
+    """Options of ``drain-schedule`` that say how to search.
 
-    ``iterations`` bounds the work deterministically: restarts of the search, rounds of column generation, and a
-    hundredth of a solver's deterministic second each; None leaves only the clock, ``time_limit_s``. With ``partial``
-    nodes that may not restart even alone are left out, and named as unplaced; without it they make the problem
-    infeasible. ``ends`` is when the command has to end, see :class:`ftplan.planners.budget.Budget`.
+    With ``partial`` nodes that may not restart even alone are left out, and named as unplaced; without it they make the
+    problem infeasible. ``ends`` is when the command has to end, see :class:`ftplan.planners.budget.Budget`.
     """
 
-    seed: int = 0
-    time_limit_s: float = 60.0
-    iterations: int | None = None
     partial: bool = False
     ends: float = math.inf
 

@@ -12,12 +12,11 @@ from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
 from ftplan.planners.making import Made, log_planned, without_failure
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.phases.front import front
 from ftplan.planners.rebalance.body import body, summary
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
-from ftplan.planners.rebalance.problem import Rebalance
+from ftplan.planners.rebalance.problem import Rebalance, RebalanceSearch
 from ftplan.planners.rebalance.rules import rules
 from ftplan.planners.rebalance.suggest import suggestion
 from ftplan.planners.result import Result

@@ -12,7 +12,21 @@ import numpy as np
 
 from ftplan.model.plan import Warn
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.budget import SearchOptions
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, ASSISTED, FETCH, PROTOCOLS, ProtocolCosts
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceSearch(SearchOptions):
+    """Options of ``rebalance`` that say how to search.
+
+    ``ends`` is when the command has to end, see :class:`ftplan.planners.budget.Budget`. ``explain`` says whether it
+    matters why there is no plan, which takes longer than to see that there is none.
+    """
+
+    ends: float = math.inf
+    explain: bool = True
+
 
 Criterion = Literal["latency", "completion", "bytes"]
 

@@ -9,9 +9,8 @@ import pytest
 
 from ftplan.model.cluster import Cluster, Node
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.candidates import PlannedRebalance, candidate_rows
-from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem
+from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem, RebalanceSearch
 from ftplan.planners.rebalance.rules import broken
 from tests.planners.rebalance.algorithms.cases import random_problem
 

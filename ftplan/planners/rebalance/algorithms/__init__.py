@@ -8,5 +8,4 @@
 - ``outcome.py`` turns moves into a result: ``phases/``, copies made anew, status.
 - ``infeasibility.py`` with ``raisable_limits.py``: why there is no rebalance, and the smallest change that helps.
 - ``cluster_size.py`` with ``fewest_nodes.py``: how many nodes to add or to remove, and which.
-- ``options.py`` is how to search.
 """

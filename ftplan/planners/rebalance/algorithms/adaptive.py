@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
+from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
 from ftplan.planners.rebalance.algorithms.lower_bound import lower_bound
 from ftplan.planners.rebalance.algorithms.models.node_model import MAX_WHOLE_CHOICES, choices, chosen
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, pairing
 from ftplan.planners.rebalance.algorithms.relaxation import LoadDual
@@ -24,7 +26,7 @@ from ftplan.planners.rebalance.algorithms.search.improved_placements import (
     placed_anew,
 )
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
-from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem
+from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem, RebalanceSearch
 from ftplan.planners.rebalance.rules import rules
 from ftplan.planners.result import Result
 
@@ -70,7 +72,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
         bound = max(bound, answer.bound)
     if not pool:
         return _without_plan(problem, bound, search, budget)
-    return _in_phases(problem, pool, bound, shares, budget)
+    return _in_phases(problem, pool, bound, shares, search.seed, budget)
 
 
 def _too_much(problem: RebalanceProblem) -> bool:
@@ -101,26 +103,51 @@ def _in_phases(
     pool: list[WorkingPlacement],
     bound: float,
     shares: tuple[float | None, float | None],
+    seed: int,
     budget: Budget,
 ) -> Result[Rebalance]:
-    """Return the cheapest placement that finds its phases as a result."""
+    """Return the cheapest placement that finds its phases as a result.
+
+    Where the cheapest of all has none, or pays for them, a small problem is solved for moves that need but one phase.
+    """
     stuck: Result[Rebalance] | None = None
-    results: list[Result[Rebalance]] = []
-    for now in pool:
-        result = outcome(problem, now.moves, max(0.0, bound + problem.value(())), budget)
+    first, elsewhere = None, problem.value(())  # traffic that is there without any move
+    log: Incumbents[Result[Rebalance]] = Incumbents("min", problem.objective_name, size=elsewhere)
+    log.prove(max(0.0, bound + elsewhere), "prices")
+    for now in _candidates_for_phases(pool, seed, budget):
+        result = outcome(problem, now.moves, log.bound, budget)
         if result.answer is None:
             stuck = stuck or result
             continue
-        results.append(replace(result, answer=replace(result.answer, assisted=shares)))
+        first = first or result
+        log.offer(result, problem.value(result.answer.moves), "local search")
         if not any(warning.code == "BOUND_WITHOUT_PHASES" for warning in result.warnings):
             break
-    if results:
-        best = min(results, key=lambda result: problem.value(result.answer.moves) if result.answer else np.inf)
-        dearer = best is not results[0] and best.status != "optimal"
-        return replace(best, warnings=(*best.warnings, DEARER)) if dearer else best
+    if (best := log.answer) is not None and best.answer is not None:
+        dearer = (DEARER,) if best is not first and best.status != "optimal" else ()
+        return replace(best, answer=replace(best.answer, assisted=shares), warnings=(*best.warnings, *dearer))
     assert stuck is not None  # the pool is not empty
     why = f"{stuck.reason}; {stuck.infeasible.smallest_fix} would do" if stuck.infeasible else stuck.reason
     return replace(stuck, status="no-plan-in-time", infeasible=None, bound=None, reason=why)
+
+
+def _candidates_for_phases(pool: list[WorkingPlacement], seed: int, budget: Budget) -> Iterator[WorkingPlacement]:
+    """Yield a pool, then placements of a small problem: the cheapest that needs but one phase, then any.
+
+    Under notice also the cheapest in which what has to leave needs but one phase.
+    """
+    yield from pool
+    start = WorkingPlacement(pool[0].candidates)
+    if choices(start.candidates) > MAX_WHOLE_CHOICES:
+        return
+    problem, everything = start.problem, np.arange(start.candidates.groups)
+    first: list[BoolArray | None] = [np.ones(len(everything), dtype=np.bool_)]
+    if problem.limits.within_s is not None:
+        first.append(problem.removed[problem.home])
+    for some in (*first, None):
+        answer = chosen(start, everything, seed, budget, WORK_S, feasible=some is None, first=some)
+        if answer.placement is not None and answer.placement.feasible():
+            yield answer.placement
 
 
 def _without_plan(

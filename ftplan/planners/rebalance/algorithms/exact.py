@@ -15,9 +15,8 @@ from ftplan.planners.rebalance.algorithms.least_cost import fewest, least_cost
 from ftplan.planners.rebalance.algorithms.models.choices import ChoiceTable
 from ftplan.planners.rebalance.algorithms.models.node_model import Goal
 from ftplan.planners.rebalance.algorithms.models.phase_cuts import impossible_moves
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.outcome import outcome
-from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem
+from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem, RebalanceSearch
 from ftplan.planners.rebalance.rules import rules
 from ftplan.planners.result import Result
 

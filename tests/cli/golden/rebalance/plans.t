@@ -113,7 +113,7 @@ The same as JSON: moves, phases, where checkpoints lie afterwards, the way back.
 
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --iterations 20 -o plan.json -q
   $ jq -c '.objective' plan.json
-  {"bound":0.0614264883596,"gap":0.888764280118,"name":"latency","scale":0.552219093156,"sense":"min","value":0.552219093156}
+  {"bound":0.0614264883599,"gap":0.888764280118,"name":"latency","scale":0.552219093156,"sense":"min","value":0.552219093156}
   $ jq -c '.plan.moves[0]' plan.json
   {"bytes":400,"completion_s":2.1193601411,"from":"n5","key_group":4,"latency_s":0.0103448275862,"operator":"sessions","pause_s":0.0103448275862,"phase":0,"protocol":"cpal","reason":"checkpoint on target","to":"n1"}
   $ jq -c '.plan.phases[0]' plan.json

@@ -16,12 +16,11 @@ from ftplan.planners.rebalance.algorithms import adaptive as planner
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
 from ftplan.planners.rebalance.algorithms.models.node_model import chosen
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.algorithms.pairing import assisted_share, paired, pairing
 from ftplan.planners.rebalance.algorithms.search.repair import repaired
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.migration_costs import ASSISTED
-from ftplan.planners.rebalance.problem import Migration, RebalanceLimits, RebalanceProblem
+from ftplan.planners.rebalance.problem import Migration, RebalanceLimits, RebalanceProblem, RebalanceSearch
 from tests.planners.rebalance.algorithms.cases import (
     breaks,
     brute_force,

@@ -20,9 +20,8 @@ from ftplan.planners.rebalance.algorithms.least_cost import ProvenMoves, fewest,
 from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable
 from ftplan.planners.rebalance.algorithms.models.node_model import Goal
 from ftplan.planners.rebalance.algorithms.models.phase_cuts import impossible_moves
-from ftplan.planners.rebalance.algorithms.options import RebalanceSearch
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
-from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceLimits, RebalanceProblem
+from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceLimits, RebalanceProblem, RebalanceSearch
 from ftplan.planners.rebalance.rules import broken
 from tests.effort import examples
 from tests.planners.rebalance.algorithms.cases import (
