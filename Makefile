@@ -44,8 +44,8 @@ docs: $(STAMP) ## write what pages generate, and build the documentation, strict
 	$(BIN)/python -m mkdocs build --strict
 	@echo "site/index.html"
 
-test: lint arrows ## lint, import arrows, types, and all tests that are quick
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going types unit
+test: lint ## lint, import arrows, types, and all tests that are quick
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going types unit arrows
 
 test-slow: $(STAMP) $(CLASSES) ## the other tests: installation, browser, clusters, notebook, papers' figures
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -m slow -n $(WORKERS)
@@ -83,10 +83,10 @@ arrows: $(STAMP)
 unit: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS)
 
-coverage: $(STAMP) ## lines of planners, metrics and simulation that their unit and contract tests run; takes a while
-	$(BIN)/python -m pytest -n auto -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.metrics \
+coverage: $(STAMP) ## lines of planners, measures and simulation that their unit and contract tests run; takes a while
+	$(BIN)/python -m pytest -n $(WORKERS) -p tests.plain_kernels --cov=ftplan.planners --cov=ftplan.model \
 		--cov=ftplan.simulation --cov-report=term:skip-covered \
-		tests/planners tests/metrics tests/simulation tests/model tests/test_planner_contracts.py
+		tests/planners tests/simulation tests/model tests/test_planner_contracts.py
 
 $(CLASSES): $(STAMP)
 	@$(BIN)/python -m tests.spark_classes $@ >/dev/null 2>&1 || touch $@

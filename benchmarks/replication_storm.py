@@ -30,9 +30,8 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.registry import row
 from ftplan.planners.replicate_tasks.algorithms.curve import curve
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
-from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Sites
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
-from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.problem import FailureCase, ReplicationProblem
 

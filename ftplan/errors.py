@@ -19,6 +19,11 @@ def shortened(text: str) -> str:
     return _WORD.sub(lambda m: f"{m[0][: LONGEST_QUOTE - 1]}…", text)
 
 
+def and_more(count: int) -> str:
+    """Return how many there are besides the one that a message names, nothing where there is only that."""
+    return f" (and {count - 1} more)" if count > 1 else ""
+
+
 class FtplanError(Exception):
     """The user's mistake, or a limit that was reached: one sentence, exit code 2.
 

@@ -69,12 +69,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
 
 #: Other files that take long, the longest first; begun last they would leave the other processes idle.
 LONG = (
-    "test_pages.py", "test_golden.py", "test_planner_contracts.py", "test_reproduce.py", "test_mutated_plans.py",
-    "test_joint_replication.py", "test_interrupts.py", "test_what_if_command.py", "test_resume.py", "test_browser.py",
-    "test_fuzz.py", "test_what_if_examples.py", "test_schemas.py", "test_interrupted_recovery.py", "test_exact.py",
-    "test_horizon.py", "test_equal_to_single_runs.py", "test_startup.py", "test_compiled.py", "test_then_recover.py",
-    "test_page.py", "test_runner.py", "test_priority_time.py", "test_never_worse.py", "test_key_aligned.py",
-    "test_failover.py", "test_upkeep.py", "test_recovery_time.py",
+    "test_pages.py", "test_clusters.py", "test_reproduce.py", "test_exact.py", "test_golden.py",
+    "test_planner_contracts.py", "test_mutated_plans.py", "test_fuzz.py", "test_joint_replication.py",
+    "test_what_if_command.py", "test_interrupts.py", "test_resume.py", "test_browser.py", "test_site.py",
+    "test_what_if_examples.py", "test_priority_time.py", "test_schemas.py", "test_objectives.py",
+    "test_never_worse.py", "test_maintenance.py", "test_then_recover.py", "test_interrupted_recovery.py",
+    "test_pre_commit.py", "test_action.py", "test_equal_to_single_runs.py", "test_runner.py", "test_key_aligned.py",
+    "test_failover.py",
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from tests.places import ROOT
 sys.path.append(str(ROOT / "benchmarks"))
 
 from reproduce import command, replication_accuracy, report, ring_checkpoints
+from reproduce.drawing import compact
 from reproduce.row import FAILS, HOLDS, PARTLY, Check, Claim, Row, Table
 from reproduce.rows import ROWS
 
@@ -62,7 +63,10 @@ def test_a_row_runs_and_can_fail(row: Row, tmp_path: Path, monkeypatch: pytest.M
     table = outcomes[0].table
     assert table.rows
     assert all(len(cells) == len(table.columns) for cells in table.rows)
-    assert (tmp_path / "figures" / f"{row.name}.svg").read_text().count("<path") > 3
+    drawn = (tmp_path / "figures" / f"{row.name}.svg").read_text()
+    assert drawn.count("<path") > 3
+    assert drawn.count("\n") < 20
+    assert compact(drawn) == drawn
     assert row.name in summary
     assert row.claims
     for claim in row.claims:

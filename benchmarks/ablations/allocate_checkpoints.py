@@ -209,7 +209,7 @@ PARTS = (
     Part("flow of counts", {f"{HERE}.exact:_by_flow": _nothing}),
     Part("local search", {f"{HERE}.exact:improve": _nothing, f"{HERE}.correlated:improve": _nothing}),
     Part("Algorithm 3 as a start", {f"{HERE}.exact:repaired_greedy": _nothing}),
-    Part("bisection of limits by repair", {f"{RULES}.limit_search:MOST_HALVINGS": 0}),
+    Part("bisection of limits by repair", {f"{RULES}.smallest_limits:MOST_HALVINGS": 0}),
     Part("proof of limits by CP-SAT", {f"{RULES}.smallest_limits:least_stretch": _unknown}),
     Part("fewest moves by branch and cut", {f"{SEARCH}.restoration:_fewest": _unproven}),
     Part("fresh plan led back to restore", {f"{SEARCH}.restoration:_returned": lambda current, limits, copies: copies}),

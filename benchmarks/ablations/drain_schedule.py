@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import drain
@@ -79,37 +80,19 @@ def cases() -> dict[str, Case]:
 
 _EXACT = "ftplan.planners.drain_schedule.algorithms.exact"
 _GREEDY = "ftplan.planners.drain_schedule.algorithms.greedy"
-_COVERING = "ftplan.planners.drain_schedule.algorithms.covering:Covering"
+_BOUNDS = "ftplan.planners.drain_schedule.algorithms.bounds"
+
+
+def _same(sets: Any, rounds: Any, *given: Any) -> Any:
+    return rounds
+
 
 PARTS = (
-    Part(
-        "branch and bound of few nodes (DSATUR)",
-        {f"{_EXACT}:fewest_by_branching": lambda s, rounds, least, b: (rounds, least)},
-    ),
-    Part("bound by columns", {f"{_COVERING}.raise_bound": lambda self, most, budget: self.least}),
-    Part("rounds of the columns (CP-SAT)", {f"{_COVERING}.fewer_rounds": lambda self, rounds, budget: rounds}),
-    Part("integer program of nodes and rounds", {f"{_EXACT}:_fewer": lambda covering, rounds, clique, budget: rounds}),
-    Part("columns: local search for dear sets", {f"{_COVERING}._dive": lambda self, prices: False}),
-    Part(
-        "columns: prices of the linear program",
-        {f"{_COVERING}._generate": lambda self, inner, most, budget, times: inner},
-    ),
-    Part(
-        "columns: last look with the best prices",
-        {
-            f"{_COVERING}._close": lambda self, prices, most, budget, steps: (
-                None if steps is None else self._prove(prices, most, budget, steps)
-            )
-        },
-    ),
-    Part("iterated greedy", {f"{_GREEDY}:reordered": lambda sets, rounds, rng, least, budget: rounds}),
-    Part("tabu search", {f"{_GREEDY}:fewer": lambda sets, rounds, rng, least, budget: rounds}),
-    Part(
-        "both improvements of greedy",
-        {
-            f"{_GREEDY}:reordered": lambda sets, rounds, rng, least, budget: rounds,
-            f"{_GREEDY}:fewer": lambda sets, rounds, rng, least, budget: rounds,
-        },
-    ),
+    Part("bound by prices", {f"{_EXACT}:raised": lambda sets, rows, rounds, least, budget: least}),
+    Part("bound by prices: small trees first", {f"{_BOUNDS}:TREE_NODES": ()}),
+    Part("integer program of nodes and rounds", {f"{_EXACT}:_fewer": lambda sets, rows, rounds, *given: rounds}),
+    Part("iterated greedy", {f"{_GREEDY}:reordered": _same}),
+    Part("tabu search", {f"{_GREEDY}:fewer": _same}),
+    Part("both improvements of greedy", {f"{_GREEDY}:reordered": _same, f"{_GREEDY}:fewer": _same}),
     Part("random starts", {f"{_GREEDY}:RANDOM_STARTS": 1}),
 )

@@ -154,10 +154,6 @@ def _same(now: Any, *given: Any) -> Any:
 PARTS = (
     Part("adaptive: large neighbourhoods (CP-SAT)", {f"{_ADAPTIVE}:placed_anew": _same}),
     Part("adaptive: small problems as a whole (CP-SAT)", {f"{_ADAPTIVE}:MAX_WHOLE_CHOICES": -1}),
-    Part(
-        "adaptive: placements that need one phase",
-        {f"{_ADAPTIVE}:_candidates_for_phases": lambda pool, *given: iter(pool)},
-    ),
     Part("adaptive: repair by CP-SAT", {f"{_STARTS}:MODELS": 0}),
     Part(
         "adaptive: start at the prices of the bound",
@@ -168,7 +164,6 @@ PARTS = (
     Part("local search", {f"{_STARTS}:improved": lambda now, budget, limited=True: now}),
     Part("local search: departures as a cover", {f"{_LOCAL}._depart_anew": lambda self, node: False}),
     Part("local search: arrivals as a cover", {f"{_LOCAL}._arrive_anew": lambda self, node: False}),
-    Part("local search: exchanges", {f"{_LOCAL}._exchanges": _no_moves}),
     Part("local search: ejections", {f"{_LOCAL}._ejections": _no_moves}),
     Part("exact: model of classes of nodes", {f"{_LEAST}:CLASSES": 1e-6}),
     Part(
@@ -182,11 +177,7 @@ PARTS = (
     Part("exact: moves near to the model of classes", {f"{_LEAST}:_Classes._near": lambda self, chosen, best: best}),
     Part("exact: fewer moves of equal cost", {f"{_EXACT}:fewest": lambda table, proven, goal, budget: proven.moves}),
     Part("exact: cuts of moves without phases", {f"{_EXACT}:impossible_moves": _no_moves}),
-    Part(
-        "exact: adaptive once more for phases", {f"{_EXACT}:_Exact.unless_better": lambda self, other: self._result()}
-    ),
     Part("phases: other orders and directions", {f"{_PHASING}:_others": _no_moves}),
-    Part("phases: one by one in every order", {f"{_PHASING}:MAX_ORDERED_MOVES": 0}),
     Part("notice: search over orders of departure", {f"{_DEPARTURES}:MAX_SEARCHED_MOVES": 0}),
     Part("notice: several longest pauses", {f"{_NOTICE}:PAUSES": (1.0,)}),
     Part("notice: recovered soon", {f"{_NOTICE}:_recovered_soon": lambda problem, phases: phases}),

@@ -135,9 +135,9 @@ def nothing(*rest: Any) -> None:
 
 
 REPAIR, BOUNDS, HORIZON = f"{RECOVERY}.repair", f"{RECOVERY}.repair.bounds", f"{RECOVERY}.horizon"
-NO_SINGLE = {f"{REPAIR}.repair_bound:single_machine_bounds": lambda repair, stairs, budget: stairs}
-NO_AGGREGATED = {f"{REPAIR}.repair_bound:aggregated_bound": lambda repair, stairs, budget: (stairs.lost, stairs)}
-NO_EXPANDED = {f"{REPAIR}.repair_bound:time_expanded_bound": lambda repair, stairs, budget: stairs.lost}
+NO_SINGLE = {f"{REPAIR}.repair_bound:single_machine_bounds": lambda repair, stairs, *rest: stairs}
+NO_AGGREGATED = {f"{REPAIR}.repair_bound:aggregated_bound": lambda repair, stairs, *rest: (stairs.lost, stairs)}
+NO_EXPANDED = {f"{REPAIR}.repair_bound:time_expanded_bound": lambda repair, stairs, *rest: stairs.lost}
 NO_EXCHANGE = {f"{BOUNDS}.step_function:EXCHANGE": ()}
 NO_FEW = {f"{REPAIR}.objectives:optimum_where_few": nothing, f"{REPAIR}.repair_bound:optimum_where_few": nothing}
 

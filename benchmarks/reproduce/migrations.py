@@ -11,7 +11,6 @@ import numpy as np
 
 from ftplan.model.units import MB
 from ftplan.planners.rebalance.migration_costs import CPA, CPAL, DIRECT, PROTOCOLS, MigrationSetting, migration_costs
-from ftplan.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
 from ftplan.planners.rebalance.problem import Migration
 from ftplan.simulation.migration.run import run_moves
 from ftplan.simulation.migration.scene import PlannedMove, PlannedMoves, move_settings
@@ -19,6 +18,7 @@ from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, Reco
 from reproduce.checks import at_most, mean, number, rising
 from reproduce.drawing import lines
 from reproduce.row import Check, Claim, Outcome, Row, Table
+from tests.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
 
 #: 8,000 tuples a second over 20 key groups; operator 1 has an instance on each of 20 nodes.
 RATE, UPSTREAMS = 8000.0 / 20.0, 20
@@ -225,7 +225,7 @@ ROWS = (
                 _exact,
             ),
         ),
-        "formulas as in ftplan/planners/rebalance/migration_messages.py: those of the table are lost in print, and "
+        "formulas as in tests/planners/rebalance/migration_messages.py: those of the table are lost in print, and "
         "follow from the listings; buffers are sent on links of their own",
     ),
     Row(

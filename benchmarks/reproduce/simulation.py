@@ -108,5 +108,5 @@ def simulated(
         setting = replace(setting, timing=timing, checkpoint_s=np.inf, checkpoint_age_s=0.0)
     trace = run_recovery(setting)
     series = query_series(trace)
-    names = tuple(scene.question.graph.name(task)[0] for task in series.query.tolist())
-    return Simulated(trace, series, names, scene.question.graph)
+    names = tuple(scene.question.situation.graph.name(task)[0] for task in series.query.tolist())
+    return Simulated(trace, series, names, scene.question.situation.graph)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -141,7 +142,7 @@ def _collect_polls(url: str, connection: Any, given: dict[str, Any]) -> int:
             {"jobs": list(given["job"]), "metrics": given["metrics"]},
             say=lambda text: say(text, quiet=quiet),
         )
-    _emit(summary.to_dict(), given)
+    _emit(asdict(summary), given)
     if not summary.answers:
         say("nothing answered", quiet=quiet)
         return 1
@@ -177,7 +178,7 @@ def _collect_ranges(url: str, connection: Any, given: dict[str, Any]) -> int:
         summary = collect_ranges(
             url, given["output"], request, connection, say=lambda text: say(text, quiet=quiet), tell=report
         )
-    _emit(summary.to_dict(), given)
+    _emit(asdict(summary), given)
     if not summary.series:
         say("no query has a series in that time: see --print-mapping for the names, and --match", quiet=quiet)
     if summary.ended == "interrupt":

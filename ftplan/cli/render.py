@@ -75,10 +75,10 @@ def check_outputs(given: Mapping[str, Any]) -> None:
 
     Raises FtplanError if one of the files exists and ``--force`` was not given, or ``--plot`` names no picture.
     """
-    from ftplan.io.output import refuse_existing
-
     for name in ("output", "predictions", "trace"):
         if given.get(name) not in (None, "-"):
+            from ftplan.io.output import refuse_existing
+
             refuse_existing(given[name], given["force"])
     if given.get("plot") is not None:
         from ftplan.reports.plot_file import check_plot

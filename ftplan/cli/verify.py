@@ -8,8 +8,7 @@ import click
 
 from ftplan.cli import options
 from ftplan.cli.render import check_outputs, emit_answer, say, warn
-from ftplan.errors import FtplanError
-from ftplan.io.validation import and_more
+from ftplan.errors import FtplanError, and_more
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from ftplan.io.validation import Complaints, and_more, unknown
+from ftplan.errors import and_more
+from ftplan.io.validation import Complaints, unknown
 from ftplan.model.plan import Warn
 from ftplan.model.ranges import DERIVED
 from ftplan.model.rates import disagreement, sent_by

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ftplan.errors import FtplanError, shortened, suggestion
+from ftplan.errors import FtplanError, and_more, shortened, suggestion
 from ftplan.io.documents import Document, Source, read_document, refuse_not_finite
 from ftplan.io.sentences import described, explained
 from ftplan.model.plan import InputFile, Warn
@@ -52,11 +52,6 @@ class Loaded(Generic[Value]):
     input: InputFile
     warnings: tuple[Warn, ...] = ()
     ignored: tuple[Warn, ...] = ()
-
-
-def and_more(count: int) -> str:
-    """Return how many there are besides the one that a message names, nothing where there is only that."""
-    return f" (and {count - 1} more)" if count > 1 else ""
 
 
 class Complaints:

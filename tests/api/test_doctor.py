@@ -13,8 +13,9 @@ import pytest
 from ftplan.api import doctor
 from ftplan.api.doctor import COMPILED, HIDDEN, MODULES, Trial, carry_out, configuration, examine, packages
 from ftplan.model import machine_limits
+from tests.places import ROOT
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = ROOT
 COMMANDS = {"check": {"strict": "strict"}, "recovery-schedule": {"max_cpu": "max_cpu"}}
 KNOWN = ("FTPLAN_SEED", "FTPLAN_COLLECT_TOKEN", "FTPLAN_COLLECT_PASSWORD", "FTPLAN_WHAT_IF_MASTER")
 Plant = Callable[..., None]

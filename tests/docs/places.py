@@ -31,6 +31,7 @@ SHORTER: dict[str, str] = {
     r"(collect http://(?:jobmanager|storm-ui):.*)--every \d+s --for \d+[hd]": r"\1--every 5s --for 50s",
     r"(--from prometheus.*)--for \d+[hd]": r"\1--for 10m",
     r"ftplan compute-stats(?!.*--(?:engine|master))": "ftplan compute-stats --engine sail",
+    r"ftplan what-if(?!.*--jobs)": "ftplan what-if --jobs 1",
 }
 #: What lines ask of a machine; where it is not there, they are skipped.
 NEEDED: dict[str, Callable[[], bool]] = {

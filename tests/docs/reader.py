@@ -22,8 +22,8 @@ from tests.docs.places import Places
 from tests.logs import thin
 from tests.places import ROOT
 
-#: Engines start in processes of their own; in those of the tests their sessions would stay.
-OWN_PROCESS = ("compute-stats", "--master", "what-if")
+#: What starts Spark does so in a process of its own; in those of the tests its session would stay.
+OWN_PROCESS = ("--master", "--engine spark")
 #: The width of the terminal on which the pages were written.
 COLUMNS = "100"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -12,12 +13,24 @@ import pytest
 from docs.generate.manual import installed_files, page, write
 from ftplan.cli.main import COMMANDS
 from ftplan.cli.simulate import SUBCOMMANDS
+from tests.places import ROOT
 
 
 def test_every_command_has_a_page() -> None:
     names = {place.removeprefix("man/man1/").removesuffix(".1") for place in installed_files() if place[-2:] == ".1"}
     assert {"ftplan", *(f"ftplan-{name}" for name in COMMANDS)} <= names
     assert {f"ftplan-simulate-{name}" for name in SUBCOMMANDS} <= names
+
+
+def test_the_build_of_a_wheel_needs_click_alone() -> None:
+    """``build-system.requires`` has no more; whatever a command imports before it is called would be missing there."""
+    code = (
+        "import sys; before = {*sys.modules}; from docs.generate.manual import installed_files; installed_files(); "
+        "files = {n.partition('.')[0]: getattr(m, '__file__', None) or '' for n, m in sys.modules.items() "
+        "if n not in before}; print(*(name for name, file in files.items() if 'site-packages' in file))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["click"]
 
 
 def test_what_roff_would_take_for_orders_is_text() -> None:

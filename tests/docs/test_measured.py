@@ -52,6 +52,13 @@ def test_numbers_are_told_from_words(tmp_path: Path) -> None:
     assert typed(page) == ["It took 3 s.", "- a gain of 1.9"]
 
 
+def test_every_drawing_that_is_kept_is_shown_and_small() -> None:
+    pages = "".join(path.read_text("utf-8") for path in [*(ROOT / "benchmarks").glob("*.md"), *PAGES])
+    for drawing in (ROOT / "benchmarks" / "figures").iterdir():
+        assert f"figures/{drawing.name}" in pages, f"no page shows {drawing.name}"
+        assert drawing.read_text("utf-8").count("\n") < 40, f"{drawing.name} is not as compact as reproduce writes it"
+
+
 def test_columns_are_summed_up() -> None:
     rings = ("Largest load on rings", "exact")
     assert over(*rings, "least to most", "nodes=1,000 & cores=2 to 31") == "1.0015"

@@ -30,14 +30,14 @@ def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 
 def _bent(document: Any, place: tuple[Any, ...], value: Any) -> Any:
-    bent = copy.deepcopy(document)
-    inner = bent
-    for key in place[:-1]:
-        inner = inner[key]
-    if value is _REMOVED:
-        del inner[place[-1]]
+    """Return a document with another value at a place; it shares what is elsewhere."""
+    bent = copy.copy(document)
+    if len(place) > 1:
+        bent[place[0]] = _bent(document[place[0]], place[1:], value)
+    elif value is _REMOVED:
+        del bent[place[0]]
     else:
-        inner[place[-1]] = value
+        bent[place[0]] = value
     return bent
 
 

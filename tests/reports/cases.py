@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -182,28 +183,35 @@ def what_if() -> dict[str, Any]:
     }
 
 
-def documents() -> dict[str, Any]:
-    """One document of each kind that a page can be about."""
-    return {
-        "recovery": recovery(),
-        "events": recovery_with_events(),
-        "replication": replication(),
-        "allocation": allocation(),
-        "drain": drain(),
-        "rebalance": rebalance(),
-        "ring": ring(),
-        "scale-out": scale_out(),
-        "evaluation": evaluation(),
-        "what-if": what_if(),
-        "refused": refused(),
-        **{f"{kind} by hand": by_hand(kind) for kind in KINDS},
-    }
-
-
 KINDS = (
     *("recovery-schedule", "replicate-tasks", "allocate-checkpoints", "drain-schedule"),
     *("rebalance", "peer-ring", "scale-out"),
 )
+#: What makes one document of each kind that a page can be about.
+DOCUMENTS: dict[str, Callable[[], Any]] = {
+    "recovery": recovery,
+    "events": recovery_with_events,
+    "replication": replication,
+    "allocation": allocation,
+    "drain": drain,
+    "rebalance": rebalance,
+    "ring": ring,
+    "scale-out": scale_out,
+    "evaluation": evaluation,
+    "what-if": what_if,
+    "refused": refused,
+    **{f"{kind} by hand": partial(by_hand, kind) for kind in KINDS},
+}
+
+
+@cache
+def document(name: str) -> Any:
+    """One of them, made once."""
+    return DOCUMENTS[name]()
+
+
+def documents() -> dict[str, Any]:
+    return {name: document(name) for name in DOCUMENTS}
 
 
 def hostile(text: str) -> tuple[Plan, dict[str, Any]]:

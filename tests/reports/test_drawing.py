@@ -116,7 +116,7 @@ def test_styles_name_known_colours() -> None:
 @pytest.mark.parametrize("name", ["recovery", "replication", "allocation", "drain", "rebalance", "ring", "scale-out"])
 def test_plots_of_every_kind(name: str, form: str, tmp_path: Path) -> None:
     pytest.importorskip({"svg": "jinja2", "png": "matplotlib"}[form])
-    plan = cases.documents()[name]
+    plan = cases.document(name)
     paths = [tmp_path / f"{one}.{form}" for one in "ab"]
     for path in paths:
         check_plot(path)

@@ -48,9 +48,9 @@ def checked(html: str) -> Parsed:
     return page
 
 
-@pytest.mark.parametrize("name", list(cases.documents()))
+@pytest.mark.parametrize("name", list(cases.DOCUMENTS))
 def test_every_kind_of_document_has_a_page(name: str) -> None:
-    document = cases.documents()[name]
+    document = cases.document(name)
     page = checked(ftplan.report(document))
     assert "Content-Security-Policy" in {value for _, name, value in page.attributes if name == "http-equiv"}
     assert "None" not in page.words.split()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from ftplan.engines.collecting.asking import Asking, OutOfReachError, Poll
 from ftplan.reports.numbers import count
@@ -92,10 +92,6 @@ class CollectionSummary:
     bytes: int = 0
     seconds: float = 0.0
     ended: Literal["time", "interrupt"] = "time"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures by name."""
-        return asdict(self)
 
     def add(self, asked: Asking, *, failed: bool) -> None:
         """Count a poll."""

@@ -7,7 +7,7 @@ was answered in full is not asked for again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urlencode
@@ -95,10 +95,6 @@ class RangeSummary:
     bytes: int = 0
     without_series: list[str] = field(default_factory=list)
     ended: Literal["complete", "interrupt", "out of reach"] = "complete"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures by name."""
-        return asdict(self)
 
 
 class _OutOfReachError(Exception):

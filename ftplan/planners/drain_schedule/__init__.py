@@ -22,9 +22,9 @@ From files to a plan:
 From a plan, without any algorithm: ``from_plan.py`` is the question again, ``rules.py`` the checker, ``judge.py``
 (verify), ``score.py`` (evaluate), ``explain.py``, ``diff.py``. Tables are in ``view.py``, pictures in ``figure.py``.
 
-Proven: exact has the fewest rounds or states the gap: branch and bound of few nodes ([Brelaz1979]), an integer
-program, and column generation ([MehrotraTrick1996], bounds safe from rounding by [Held2012]). greedy is never worse
-than one by one or zone by zone, with a bound by cliques, zones and numbers. The time in all is not proven.
+Proven: exact has the fewest rounds or states the gap: an integer program, and prices at which no allowed set is worth
+more than a round ([MehrotraTrick1996], bounds safe from rounding by [Held2012]). greedy is never worse than one by one
+or zone by zone, with a bound by cliques, zones and numbers. The time in all is not proven.
 docs/methods/drain.md has the reasons.
 """
 

@@ -23,8 +23,7 @@ From files to a plan:
 
 From a plan, without any algorithm: ``from_plan.py`` is the question again, ``judge.py`` with ``judge_body.py``
 (verify), ``score.py`` (evaluate), ``explain.py`` with ``explain_moves.py`` and ``candidates.py``, ``diff.py``. Tables
-are in ``view.py``, pictures in ``figure.py``. ``migration_messages.py`` counts messages as the paper's table 3 does;
-simulations are compared with it.
+are in ``view.py``, pictures in ``figure.py``.
 
 Proven: ``exact`` finds moves of least cost, or states the gap; ``adaptive`` has the bound of a Lagrangian relaxation
 [Geoffrion1974]. The bound does not know phases (``BOUND_WITHOUT_PHASES``). docs/methods/rebalance.md has the reasons

@@ -6,20 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
-from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Arrival
 from ftplan.model.measures.recovery_time import RecoveryDelays
 from ftplan.model.measures.replica_hosts import NOWHERE
-from ftplan.model.measures.task_costs import TaskCosts
-from ftplan.model.measures.task_state import TaskState
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
-from ftplan.model.task_graph import TaskGraph
 from ftplan.model.units import MB
 from ftplan.planners.deployed import Copies, Replica
-from ftplan.planners.failures import Failed
 from ftplan.planners.recovery_schedule.hosts import (
     HostRoom,
     cores_used,
@@ -84,36 +78,6 @@ class RecoveryQuestion:
     warnings: tuple[Warn, ...]
 
     @property
-    def graph(self) -> TaskGraph:
-        """The tasks."""
-        return self.situation.graph
-
-    @property
-    def cluster(self) -> Cluster | None:
-        """The cluster."""
-        return self.situation.cluster
-
-    @property
-    def failed(self) -> Failed:
-        """What fails."""
-        return self.situation.failed
-
-    @property
-    def costs(self) -> TaskCosts:
-        """Cores of the tasks."""
-        return self.situation.costs
-
-    @property
-    def state(self) -> TaskState:
-        """State of the tasks."""
-        return self.situation.state
-
-    @property
-    def recovery(self) -> GivenCosts:
-        """The recovery costs that were asked for."""
-        return self.situation.recovery
-
-    @property
     def checkpoint_file(self) -> InputFile | None:
         """The fingerprint of the plan whose checkpoints are in place."""
         return next((file for file in self.situation.files if file.role == "checkpoints"), None)
@@ -165,8 +129,8 @@ class RecoveryQuestion:
         if self.options.horizon is not None:
             return self.options.horizon
         last = max((item.range_s[1] for item in hosts.arrivals), default=0.0)
-        later = max((event.at_s for event in self.failed.events), default=0.0)
-        return default_horizon_s(last, later, self.delays, measured=self.recovery.costs is not None)
+        later = max((event.at_s for event in self.situation.failed.events), default=0.0)
+        return default_horizon_s(last, later, self.delays, measured=self.situation.recovery.costs is not None)
 
 
 def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQuestion:

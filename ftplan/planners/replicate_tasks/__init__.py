@@ -14,11 +14,11 @@ From files to a plan:
 
 - ``kind.py`` is the row, ``options.py`` has every option with its default; ``make.py`` leads through what follows.
 - ``prepare.py`` makes the arrays of ``problem.py``, with a budget (``budget.py``), nodes and replicas in place
-  (``hosts.py``), and a metric besides output fidelity: ``key_aligned_fidelity.py`` or ``internal_completeness.py``.
+  (``hosts.py``), and a metric besides output fidelity: internal completeness or ``key_aligned_fidelity.py``.
 - ``algorithms/`` answers; ``mc_trees.py`` and, shared with others, ``model/measures/fidelity_gains.py`` (what one
   replica more or less does) and ``planners/fidelity_circuit/`` are its measures.
 - ``then_recover.py`` asks ``recovery_schedule/`` about the ``recovery_cases.py``.
-- ``body.py`` is the body of the plan and writes it; ``metrics.py`` has its figures, ``comparison.py`` random choices.
+- ``body.py`` is the body of the plan and writes it; ``metrics.py`` has its figures.
 
 From a plan, without any algorithm: ``from_plan.py`` is the question again, ``rules.py`` the checker, ``judge.py``
 with ``judge_recovery.py`` (verify), ``score.py`` (evaluate), ``explain.py`` with ``candidates.py``, ``diff.py``.

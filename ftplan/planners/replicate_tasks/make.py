@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Objective, Plan, Warn
@@ -17,10 +19,10 @@ from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.making import Made, compared, log_planned
 from ftplan.planners.replicate_tasks.algorithms.curve import curve, curve_budgets
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
+from ftplan.planners.replicate_tasks.algorithms.greedy import taken
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.body import body
 from ftplan.planners.replicate_tasks.budget import parse_budget
-from ftplan.planners.replicate_tasks.comparison import random_choices
 from ftplan.planners.replicate_tasks.hosts import Current, current_of, kept_rules, with_hosts
 from ftplan.planners.replicate_tasks.metrics import PRIORITY_TIME, summary
 from ftplan.planners.replicate_tasks.options import BUDGETS, TaskReplicationOptions
@@ -30,6 +32,37 @@ from ftplan.planners.replicate_tasks.recovery_cases import refuse
 from ftplan.planners.replicate_tasks.rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE, violations
 from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery, by_recovery
 from ftplan.planners.result import Result
+
+#: Random choices that a plan is held against.
+CHOICES = 20
+
+
+def random_choices(
+    prepared: PreparedReplication, node: NodeByTask, seed: int, clock: Budget
+) -> tuple[dict[str, Any] | None, tuple[Warn, ...]]:
+    """Return the mean figures of random choices within the budget, a baseline, on no nodes; None without any.
+
+    Each takes tasks that may fail in a random order, as long as they fit. Where the plan has nodes these are what it
+    was short of: then the choices have no more replicas than the plan, and take no more cores. A warning says where
+    the clock left out some of them.
+    """
+    problem, most = prepared.problem, None
+    if any(name is not None for name in node.values()):
+        most = len(node)
+        problem = replace(problem, weight=prepared.cpu, budget=float(prepared.cpu[list(node)].sum()))
+    models = prepared.compared
+    figures: list[list[float]] = []
+    while len(figures) < CHOICES and not clock.over():
+        draw = np.random.default_rng(seed + len(figures))
+        chosen = taken(problem, draw.permutation(np.flatnonzero(problem.fails)), most)
+        figures.append([problem.value(chosen, model=model) for model in models.values()])
+    text = f"the plan is compared with {len(figures)} of {CHOICES} random choices: the time limit is over"
+    warnings = () if len(figures) == CHOICES else (Warn("COMPARISON_CUT", text),)
+    if not figures:
+        return None, warnings
+    means = {name: float(mean) for name, mean in zip(models, np.mean(figures, axis=0), strict=True)}
+    return {**means, "choices": len(figures)}, warnings
+
 
 #: The rules of replicas on nodes.
 PLACED = (PRIMARY, ZONE, CAPACITY, MEMORY)

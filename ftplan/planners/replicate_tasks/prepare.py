@@ -21,13 +21,34 @@ from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.failures import what_fails
 from ftplan.planners.replicate_tasks.budget import ReplicationBudget
-from ftplan.planners.replicate_tasks.internal_completeness import completeness_model
 from ftplan.planners.replicate_tasks.key_aligned_fidelity import key_aligned_model
 from ftplan.planners.replicate_tasks.kind import KIND
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.problem import FailureCase, NodeByTask, ReplicationProblem
 from ftplan.planners.replicate_tasks.rules import ReplicationLimits
 from ftplan.planners.situation import Situation, situation_of
+
+
+def completeness_model(graph: TaskGraph, rates: Rates) -> FidelityModel:
+    """Return a model whose ``fidelity`` is the internal completeness, and whose ``slope`` is how that grows.
+
+    Internal completeness ([Bellavista2014]) is how many of the records that tasks would process they still process. It
+    counts work that never reaches an output, and knows no joins: [SuZhou2016], section VI-B, shows where it misleads.
+
+    Where joins count as independent, the share of its records that a live task still processes obeys the recursion
+    of what is intact in output fidelity. So all tasks are its outputs, and each weighs what it processes without
+    failure: its input, a source its ``rate_out``; all weigh the same where nothing is processed at all.
+    """
+    operators = tuple(replace(operator, inputs="independent") for operator in graph.topology.operators)
+    unjoined = TaskGraph(replace(graph.topology, operators=operators))
+    processed = rates.into.copy()
+    for i, edges in enumerate(graph.in_edges):
+        if not edges:
+            processed[graph.slice_of(i)] = rates.out[graph.slice_of(i)]
+    total = processed.sum()
+    weight = processed / total if total > 0.0 else np.full(graph.tasks, 1.0 / max(1, graph.tasks))
+    return replace(fidelity_model(unjoined, rates), outputs=np.arange(graph.tasks), weight=weight)
+
 
 #: The one case of a failure that is named, and the one in which everything fails.
 NAMED, WORST = "failure", "worst-case"

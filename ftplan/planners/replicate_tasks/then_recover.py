@@ -102,7 +102,9 @@ class FollowingRecovery:
         question = self.questions[place]
         if question is None:
             return 0.0
-        standing = tuple((task, name) for task, name in sorted(node.items()) if name not in question.failed.nodes)
+        standing = tuple(
+            (task, name) for task, name in sorted(node.items()) if name not in question.situation.failed.nodes
+        )
         key = (place, rough, standing)
         if key not in self._known:
             asked = question.with_replicas(Replica(task, name) for task, name in standing)
@@ -166,7 +168,7 @@ def _relaxed(
     problem = question.with_replicas(())
     priority = problem.graph.per_task("priority")
     relaxed = relaxed_recovery(problem, beyond, clock)
-    fails_s = np.array([0.0 if name in question.failed.nodes else np.inf for name in ids])
+    fails_s = np.array([0.0 if name in question.situation.failed.nodes else np.inf for name in ids])
     for event in problem.failures:
         fails_s[[name in event.nodes and np.isinf(at_s) for name, at_s in zip(ids, fails_s, strict=True)]] = event.at_s
     return CaseRelaxation(

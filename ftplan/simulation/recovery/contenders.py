@@ -91,7 +91,7 @@ def _nodes(scene: RecoveryScene, there: Sequence[float]) -> tuple[SimulatedNode,
 
 def _failures(scene: RecoveryScene, there: Sequence[float]) -> tuple[NodeFailure, ...]:
     """Return what fails, with the nodes that are there by then: one that has come back as well."""
-    failed, cluster = scene.question.failed, scene.cluster
+    failed, cluster = scene.question.situation.failed, scene.cluster
     numbers = [(node.id, i, -np.inf) for i, node in enumerate(cluster.nodes)]
     numbers += [(item.node.id, len(cluster.nodes) + i, there[i]) for i, item in enumerate(scene.arrivals)]
 

@@ -95,7 +95,7 @@ def carry_out(scene: RecoveryScene, contenders: Sequence[Contender], number: int
     setting, warnings = setting_of(scene, contenders[which], None if options.runs == 1 else run)
     outcome = run_recovery(setting)
     series = query_series(outcome, options.window_s, options.threshold)
-    priority = scene.question.graph.per_task("priority")[series.query]
+    priority = scene.question.situation.graph.per_task("priority")[series.query]
     memory = np.inf if options.buffer_memory is None else options.buffer_memory
     return SimulatedRun(
         number,

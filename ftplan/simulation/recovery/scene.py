@@ -58,7 +58,7 @@ class RecoveryScene:
     @cached_property
     def task_names(self) -> tuple[str, ...]:
         """What messages call the tasks."""
-        graph = self.question.graph
+        graph = self.question.situation.graph
         return tuple("{}/{}".format(*graph.name(task)) for task in range(graph.tasks))
 
     @property
@@ -75,8 +75,8 @@ class RecoveryScene:
     @property
     def cluster(self) -> Cluster:
         """The cluster, which is there."""
-        assert self.question.cluster is not None
-        return self.question.cluster
+        assert self.question.situation.cluster is not None
+        return self.question.situation.cluster
 
 
 def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOptions) -> RecoveryScene:
@@ -92,22 +92,22 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
     schedule_options = _schedule_options(plan, options)
     _require_placement(problem)
     question = question_of(problem, schedule_options)
-    if not question.failed.nodes and not question.failed.tasks.any():
-        first = min(event.at_s for event in question.failed.events)
+    if not question.situation.failed.nodes and not question.situation.failed.tasks.any():
+        first = min(event.at_s for event in question.situation.failed.events)
         raise FtplanError(
             f"nothing fails at 0 s, the first failure is at {first:g} s: times count from the first failure"
         )
-    graph, costs = question.graph, question.recovery.costs
+    graph, costs = question.situation.graph, question.situation.recovery.costs
     headroom = 1.0 / schedule_options.max_cpu if options.headroom is None else options.headroom
     job = JobOptions(options.batch_s, options.record_bytes, headroom, options.window_s, options.max_streams)
-    running = running_job(graph, question.costs.cost, question.state.total, costs, job)
+    running = running_job(graph, question.situation.costs.cost, question.situation.state.total, costs, job)
     cluster = problem.cluster
     assert cluster is not None
     arrivals = tuple(item for item in question.arrivals if "tasks" in item.node.accepts)
     home = _home(question, cluster)
     standing, replica_file = other_plans.replicas(schedule_options.replicas, graph, cluster)
     interval, doubts = checkpoint_interval(question, options)
-    given = (replica_file, question.checkpoint_file, question.recovery.file)
+    given = (replica_file, question.checkpoint_file, question.situation.recovery.file)
     until_s = until(arrivals, question, plan, options)
     warnings = (*problem.warnings, *_applicable(question.warnings), *doubts, *_slow(question, running, options))
     return RecoveryScene(
@@ -173,10 +173,10 @@ def _require_placement(problem: Problem) -> None:
 
 
 def _home(question: RecoveryQuestion, cluster: Cluster) -> IntArray:
-    home = np.full(question.graph.tasks, -1, dtype=np.int64)
+    home = np.full(question.situation.graph.tasks, -1, dtype=np.int64)
     assert cluster.placement is not None
     for operator, nodes in cluster.placement.tasks.items():
-        tasks = question.graph.slice_of(question.graph.topology.position[operator])
+        tasks = question.situation.graph.slice_of(question.situation.graph.topology.position[operator])
         home[tasks] = [cluster.position[node] for node in nodes]
     return home
 
@@ -197,13 +197,13 @@ def _kept_busy(
 
     They process what their primaries do all the time. Others take over, and take theirs as tasks do.
     """
-    failed = question.failed
+    failed = question.situation.failed
     down = set(np.flatnonzero(failed.tasks).tolist()).union(*(event.tasks.tolist() for event in failed.events))
     nodes = failed.nodes.union(*(event.nodes for event in failed.events))
     busy = np.zeros(len(cluster.nodes))
     for item in standing:
         if item.node is not None and item.task not in down and cluster.nodes[home[item.task]].id not in nodes:
-            busy[cluster.position[item.node]] += question.costs.cost[item.task]
+            busy[cluster.position[item.node]] += question.situation.costs.cost[item.task]
     return busy
 
 
@@ -220,7 +220,7 @@ def _cores(
 def _slow(question: RecoveryQuestion, running: RunningJob, options: RecoverySimulationOptions) -> Iterator[Warn]:
     """Say which queries get too few records to be judged."""
     if running.slow:
-        names = ["query:{}/{}".format(*question.graph.name(task)) for task in running.slow]
+        names = ["query:{}/{}".format(*question.situation.graph.name(task)) for task in running.slow]
         which = f"{names[0]} gets" if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more get"
         text = f"{which} fewer than {LEAST_RECORDS:g} records in {options.window_s:g} s (--window), too few to judge"
         yield Warn("QUERIES_NOT_JUDGED", f"{text} latency: left out")

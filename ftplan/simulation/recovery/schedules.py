@@ -154,11 +154,11 @@ def starts(
     A task that is split over nodes starts on the first of them; one whose node fails and comes back starts on the new
     one once the old one has failed.
     """
-    graph, cluster = scene.question.graph, scene.cluster
+    graph, cluster = scene.question.situation.graph, scene.cluster
     arriving = {item.node.id: len(cluster.nodes) + i for i, item in enumerate(scene.arrivals)}
     gone_s = _failure_times(scene)
-    live = {node.id: i for i, node in enumerate(cluster.nodes) if node.id not in scene.question.failed.nodes}
-    local = local_bytes(graph, scene.question.state, scene.question.copies, live)
+    live = {node.id: i for i, node in enumerate(cluster.nodes) if node.id not in scene.question.situation.failed.nodes}
+    local = local_bytes(graph, scene.question.situation.state, scene.question.copies, live)
     made = []
     for number, (step, at_s) in enumerate(zip(steps, times, strict=True)):
         begun: set[int] = set()
@@ -178,8 +178,8 @@ def starts(
 
 def _failure_times(scene: RecoveryScene) -> dict[str, float]:
     """Return when each node fails first."""
-    failed = dict.fromkeys(scene.question.failed.nodes, 0.0)
-    for event in scene.question.failed.events:
+    failed = dict.fromkeys(scene.question.situation.failed.nodes, 0.0)
+    for event in scene.question.situation.failed.events:
         for node in event.nodes:
             failed.setdefault(node, event.at_s)
     return failed

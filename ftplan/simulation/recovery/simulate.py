@@ -69,7 +69,7 @@ class RecoverySimulation(Simulation):
 
 def recovery_document(contender: Contender, runs: SimulatedRuns, scene: RecoveryScene) -> Document:
     """Return what all runs of one way to recover say together; lists are means over the runs."""
-    graph = scene.question.graph
+    graph = scene.question.situation.graph
     summaries = runs.summaries
     queries = np.flatnonzero(scene.running.job.output)
     priority = graph.per_task("priority")

@@ -28,14 +28,14 @@ def timing(
     options: RecoverySimulationOptions,
 ) -> RecoveryTiming:
     """Return how long the parts of a recovery take: as asked, else as costs say, else no time."""
-    costs = question.recovery.costs
+    costs = question.situation.recovery.costs
 
     def seconds(name: str) -> float:
         given = getattr(options, name)
         estimate = None if costs is None else getattr(costs, name)
         return float(given if given is not None else 0.0 if estimate is None else estimate.value)
 
-    bandwidth = question.recovery.bandwidth_mb_s(schedule_options.bandwidth, cluster.network.bandwidth_mb_s)
+    bandwidth = question.situation.recovery.bandwidth_mb_s(schedule_options.bandwidth, cluster.network.bandwidth_mb_s)
     return RecoveryTiming(
         detection_s=seconds("detection_s"),
         restart_s=seconds("restart_s"),
@@ -60,7 +60,7 @@ def checkpoint_interval(
         If a batch is longer than that, or the last checkpoint shall be older.
     """
     given_s = options.checkpoint_interval_s
-    stated = longest_interval(question.graph) if given_s is None else given_s
+    stated = longest_interval(question.situation.graph) if given_s is None else given_s
     warnings: tuple[Warn, ...] = ()
     if stated is None:
         text = f"no operator states checkpoint.interval_s: one every {INTERVAL_S:g} s is simulated"
@@ -85,7 +85,7 @@ def until(
     FtplanError
         If something fails later.
     """
-    failures = [event.at_s for event in question.failed.events]
+    failures = [event.at_s for event in question.situation.failed.events]
     if options.until_s is not None:
         if failures and options.until_s <= max(failures):
             raise FtplanError(f"--until: {options.until_s:g} s is not after the last failure, at {max(failures):g} s")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ftplan.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs, message_time
+from tests.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs, message_time
 
 #: Buffers of 3 and 5 messages, half a unit to work one off, at most 2 units in a queue.
 BUFFERS, RECORD_TIME, QUEUE = (3.0, 5.0), 0.5, 2.0

@@ -10,8 +10,8 @@ import pytest
 from ftplan.io.topology_file import load_topology
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
-from ftplan.planners.replicate_tasks.internal_completeness import completeness_model
 from ftplan.planners.replicate_tasks.mc_trees import count_mc_trees, trees_through
+from ftplan.planners.replicate_tasks.prepare import completeness_model
 from tests.io.examples import topology
 from tests.planners.replicate_tasks.mc_tree_cases import mc_trees
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from ftplan.model.units import MB
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS, MigrationSetting, migration_costs
-from ftplan.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
 from ftplan.simulation.migration.run import run_moves
 from ftplan.simulation.migration.setting import MessageTiming, MoveSetting, RecordTiming
+from tests.planners.rebalance.migration_messages import cpa_costs, cpal_costs, direct_costs
 from tests.simulation.migration.message_cases import in_messages, simulated
 
 BUFFERS = st.lists(st.integers(1, 40), min_size=1, max_size=5).map(tuple)

@@ -191,7 +191,7 @@ def test_what_a_plan_records_counts_where_nothing_is_asked() -> None:
     plan = ftplan.plan("recovery-schedule", problem(), costs=costs, fail=["node:n3"], max_cpu=0.9)
     assert scene(plan).timing.detection_s == 3.0
     assert scene(plan).schedule_options.max_cpu == 0.9
-    assert scene(plan).question.failed.nodes == {"n1", "n2", "n3"}
+    assert scene(plan).question.situation.failed.nodes == {"n1", "n2", "n3"}
     assert scene(plan, detection_s=1.0, max_cpu=0.7).timing.detection_s == 1.0
 
 

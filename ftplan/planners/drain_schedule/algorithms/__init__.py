@@ -5,6 +5,6 @@
 
 - Rounds: ``first_fit`` (DSATUR), improved in ``greedy``.
 - Bounds: ``bounds``, from cliques, zones and numbers, and from prices of nodes (``heaviest_set``).
-- Proofs: in ``exact`` these bounds, and ``assignment_model`` (CP-SAT), which asks for one round less.
+- Proofs: ``exact`` asks an integer program (CP-SAT) for one round less.
 - ``largest_set`` is how many nodes may stop now; ``outcome`` makes the result, or says what would let a node restart.
 """

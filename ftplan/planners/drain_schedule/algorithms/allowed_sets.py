@@ -104,11 +104,6 @@ class AllowedSets:
         """Seconds that each node takes, (m,)."""
         return self.problem.restart_s[np.array(self.nodes, dtype=np.int64)]
 
-    @cached_property
-    def needs_solver(self) -> bool:
-        """Whether more than pairs of nodes decide what is allowed."""
-        return self.limits_output or self.limits_room or self.most < self.count or self.per_zone < self.count
-
     def numbers(self, mask: int) -> tuple[int, ...]:
         """Return the nodes of a set by their number in the problem, ascending."""
         return tuple(self.nodes[k] for k in members(mask))

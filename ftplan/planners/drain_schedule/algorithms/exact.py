@@ -1,11 +1,13 @@
-"""The fewest rounds, with a proof."""
+"""The fewest rounds, with a proof: by bounds, and by an integer program of nodes and rounds (CP-SAT)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
 from ftplan.model.plan import Warn
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets
-from ftplan.planners.drain_schedule.algorithms.assignment_model import assign_to_rounds
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members
 from ftplan.planners.drain_schedule.algorithms.bounds import LeastRounds, least_rounds, raised
 from ftplan.planners.drain_schedule.algorithms.greedy import few_rounds, shortest
 from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows
@@ -13,6 +15,92 @@ from ftplan.planners.drain_schedule.algorithms.outcome import begin, outcome
 from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.result import Result
+from ftplan.planners.solver import solve_sat
+
+#: Rounds of cuts for sets that break output or room.
+MOST_REPAIRS = 300
+#: Units in which rows of real numbers are counted; coefficients are rounded down and limits up, a relaxation.
+ROW_UNITS = 1 << 30
+
+
+class RoundAssignment(NamedTuple):
+    """Rounds that hold all nodes, or None, and then whether it is proven that there are none."""
+
+    rounds: list[int] | None
+    proven: bool
+
+
+def assign_to_rounds(
+    sets: AllowedSets, rounds: int, clique: tuple[int, ...], rows: AllowedSetRows, budget: Budget
+) -> RoundAssignment:
+    """Put all nodes into so many rounds, or prove that this cannot be.
+
+    ``sum over r of x[i, r] = 1``; cliques of conflicts, zones, numbers and the rows that allowed sets keep in each
+    round. Rounds are alike: the nodes of a clique each have their own. What rows do not know is cut off when it turns
+    up, in all rounds. Raises :class:`KeyboardInterrupt` as it comes.
+    """
+    from ortools.sat.python import cp_model
+
+    model = cp_model.CpModel()
+    x = [[model.new_bool_var("") for _ in range(rounds)] for _ in range(sets.count)]
+    for by_round in x:
+        model.add_exactly_one(by_round)
+    for r, node in enumerate(clique):
+        model.add(x[node][r] == 1)
+    for cover in edge_cliques(sets):
+        for r in range(rounds):
+            model.add_at_most_one(x[k][r] for k in cover)
+    for r in range(rounds):
+        if sets.most < sets.count:
+            model.add(sum(by_round[r] for by_round in x) <= sets.most)
+        for mask in sets.zone_mask:
+            if sets.per_zone < mask.bit_count():
+                model.add(sum(x[k][r] for k in members(mask)) <= sets.per_zone)
+    known = 0
+    for _ in range(MOST_REPAIRS):
+        for row, limit in zip(rows.rows[known:], rows.limits[known:], strict=True):
+            _add_row(model, x, row.tolist(), limit)
+        known = len(rows.rows)
+        answer = solve_sat(model, budget, sets.seed)
+        if not answer.found:
+            return RoundAssignment(None, answer.proven)
+        masks = [sum(1 << k for k in range(sets.count) if answer.value(x[k][r])) for r in range(rounds)]
+        wrong = [mask for mask in masks if mask and not sets.keeps_limits(mask)]
+        if not wrong:
+            return RoundAssignment([mask for mask in masks if mask], proven=True)
+        cut = [not budget.over() and rows.cut(mask) for mask in wrong]
+        if not any(cut) or budget.over():
+            break
+    return RoundAssignment(None, proven=False)
+
+
+def _add_row(model: Any, x: list[list[Any]], row: Iterable[float], limit: float) -> None:
+    """``sum over i of row[i] x[i, r] <= limit`` in each round, relaxed by rounding."""
+    values = list(row)
+    scale = ROW_UNITS / max(limit, max(values, default=0.0), 1e-300)
+    whole = [int(value * scale) for value in values]
+    for r in range(len(x[0])):
+        model.add(sum(w * by_round[r] for w, by_round in zip(whole, x, strict=True) if w) <= int(limit * scale) + 1)
+
+
+def edge_cliques(sets: AllowedSets) -> list[list[int]]:
+    """Return cliques of conflicts that cover each conflict, grown from each that is not covered yet."""
+    left, cliques = list(sets.adjacent), []
+    for a in range(sets.count):
+        while above := left[a] >> (a + 1) << (a + 1):
+            clique, common = 1 << a, sets.adjacent[a]
+            b = (above & -above).bit_length() - 1
+            while True:
+                clique, common = clique | 1 << b, common & sets.adjacent[b]
+                useful = common & left[a] or common
+                if not useful:
+                    break
+                b = (useful & -useful).bit_length() - 1
+            for k in members(clique):
+                left[k] &= ~clique
+            cliques.append(list(members(clique)))
+    return cliques
+
 
 #: Share of the time for the first rounds, and of the rest for the integer program of few nodes, and for the bound.
 FIRST_SHARE, SMALL_SHARE, BOUND_SHARE = 0.2, 0.5, 0.8

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
-from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
@@ -72,7 +70,7 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
         bound = max(bound, answer.bound)
     if not pool:
         return _without_plan(problem, bound, search, budget)
-    return _in_phases(problem, pool, bound, shares, search.seed, budget)
+    return _in_phases(problem, pool, bound, shares, budget)
 
 
 def _too_much(problem: RebalanceProblem) -> bool:
@@ -103,16 +101,12 @@ def _in_phases(
     pool: list[WorkingPlacement],
     bound: float,
     shares: tuple[float | None, float | None],
-    seed: int,
     budget: Budget,
 ) -> Result[Rebalance]:
-    """Return the cheapest placement that finds its phases as a result.
-
-    Where the cheapest of all has none, or pays for them, a small problem is solved for moves that need but one phase.
-    """
+    """Return the cheapest placement that finds its phases as a result."""
     stuck: Result[Rebalance] | None = None
     results: list[Result[Rebalance]] = []
-    for now in _candidates_for_phases(pool, seed, budget):
+    for now in pool:
         result = outcome(problem, now.moves, max(0.0, bound + problem.value(())), budget)
         if result.answer is None:
             stuck = stuck or result
@@ -127,25 +121,6 @@ def _in_phases(
     assert stuck is not None  # the pool is not empty
     why = f"{stuck.reason}; {stuck.infeasible.smallest_fix} would do" if stuck.infeasible else stuck.reason
     return replace(stuck, status="no-plan-in-time", infeasible=None, bound=None, reason=why)
-
-
-def _candidates_for_phases(pool: list[WorkingPlacement], seed: int, budget: Budget) -> Iterator[WorkingPlacement]:
-    """Yield a pool, then placements of a small problem: the cheapest that needs but one phase, then any.
-
-    Under notice also the cheapest in which what has to leave needs but one phase.
-    """
-    yield from pool
-    start = WorkingPlacement(pool[0].candidates)
-    if choices(start.candidates) > MAX_WHOLE_CHOICES:
-        return
-    problem, everything = start.problem, np.arange(start.candidates.groups)
-    first: list[BoolArray | None] = [np.ones(len(everything), dtype=np.bool_)]
-    if problem.limits.within_s is not None:
-        first.append(problem.removed[problem.home])
-    for some in (*first, None):
-        answer = chosen(start, everything, seed, budget, WORK_S, feasible=some is None, first=some)
-        if answer.placement is not None and answer.placement.feasible():
-            yield answer.placement
 
 
 def _without_plan(

@@ -43,12 +43,7 @@ def exact(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebalanc
     known = adaptive(problem, replace(search, time_limit_s=FIRST * budget.left_s))
     if known.status == "infeasible":
         return known
-    exact_search = _Exact(problem, search.seed, budget, known)
-    result = exact_search.solved()
-    if result.status == "optimal" or not any(warning.code == WITHOUT_PHASES for warning in result.warnings):
-        return result
-    # Phases make the plan dearer, which the models do not know: adaptive looks for placements that phases suit better.
-    return exact_search.unless_better(adaptive(problem, replace(search, time_limit_s=budget.left_s, explain=False)))
+    return _Exact(problem, search.seed, budget, known).solved()
 
 
 class _Exact:
@@ -84,11 +79,6 @@ class _Exact:
             more = set(impossible_moves(self.problem, moves, self.budget)) - set(self.cuts)
             open_, self.cuts = bool(more), (*self.cuts, *sorted(more, key=sorted))
             table = ChoiceTable(self.problem, alternatives=True)
-        return self._result()
-
-    def unless_better(self, other: Result[Rebalance]) -> Result[Rebalance]:
-        """Return the best result there is, this other one among them."""
-        self._take(other, "adaptive")
         return self._result()
 
     def _take(self, result: Result[Rebalance], by: str) -> None:

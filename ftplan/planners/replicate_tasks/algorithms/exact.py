@@ -16,9 +16,14 @@ from ftplan.planners.fidelity_circuit.reduction import Reduced
 from ftplan.planners.fidelity_circuit.tables import choices
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.replicate_tasks.algorithms.bounds import CostCircuit, quick_bound, raised, units
-from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Knapsack, knapsacks
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import (
+    CandidateNodes,
+    Knapsack,
+    Sites,
+    knapsacks,
+    nodes_on,
+)
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
-from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites, nodes_on
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions, met
 from ftplan.planners.replicate_tasks.algorithms.replica_placement import in_place, keeps_limits
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound

@@ -23,7 +23,7 @@ from ftplan.planners.replicate_tasks.algorithms.planner import (
     climber,
 )
 from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement
-from ftplan.planners.replicate_tasks.algorithms.search.ruin import trimmed
+from ftplan.planners.replicate_tasks.algorithms.search.growth import trimmed
 from ftplan.planners.replicate_tasks.algorithms.shortage import no_room
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result

@@ -102,9 +102,9 @@ class ReplicationPlanner:
         log: Incumbents[Replication] = Incumbents("max", problem.metric)
         log.offer(Replication.on(problem, node), problem.value_at(node), self.name)
         log.prove(bound, "tables" if result.bound is None else self.name)
-        # bounds are raised a little for rounding errors
-        status, bound = ("optimal", log.value) if met(log) else (result.status, log.bound)
-        return replace(result, status=status, answer=log.answer, bound=bound, warnings=warnings)
+        if met(log):  # bounds are raised a little for rounding errors
+            return replace(result, status="optimal", answer=log.answer, bound=log.value, warnings=warnings)
+        return replace(result, answer=log.answer, bound=log.bound, warnings=warnings)
 
     def _check(self, problem: ReplicationProblem, node: IntArray) -> None:
         """Raise RuntimeError where a solution breaks a limit: a fault of the planner."""

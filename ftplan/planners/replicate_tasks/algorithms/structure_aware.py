@@ -11,7 +11,7 @@ from ftplan.planners.replicate_tasks.algorithms.greedy import placed, ranking
 from ftplan.planners.replicate_tasks.algorithms.planner import Replication, ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement
 from ftplan.planners.replicate_tasks.algorithms.search.climbing import First, climbed_within, grown_within
-from ftplan.planners.replicate_tasks.algorithms.search.ruin import trimmed
+from ftplan.planners.replicate_tasks.algorithms.search.growth import trimmed
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.result import Result
 

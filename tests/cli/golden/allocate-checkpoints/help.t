@@ -55,6 +55,7 @@
     --seed INTEGER RANGE            Seed of every random choice.  [default: 0; 0<=x<=2147483647]
     --time-limit TIME               Stop searching after this time.  [default: 60s]
     --iterations N                  Bound the search by work instead of time.  [x>=0]
+    --trace FILE                    Write value and bound over time, as JSON lines.
     -o, --output FILE               Write JSON here; - is standard output.  [default: -]
     --force                         Overwrite an existing output.
     --format [json|table|markdown]  How standard output looks.  [default: table on a terminal, else json]

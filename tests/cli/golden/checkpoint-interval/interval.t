@@ -1,40 +1,5 @@
 The interval that loses least, by costs that were measured.
 
-  $ ftplan checkpoint-interval --help
-  Usage: ftplan checkpoint-interval [OPTIONS]
-    Find the interval between checkpoints that loses least time.
-    Each checkpoint takes some time, and the longer the interval, the more is processed again after a failure.
-    Time is lost while the job stands for a checkpoint or has not caught up after a failure. Recoveries take
-    what --costs says, at the job's rate; how often it fails is a number or that of the nodes in a log. The
-    answer is exact; the intervals of Young's and Daly's formulas stand beside it, which know nothing of rate
-    and capacity.
-    $ ftplan checkpoint-interval --costs recovery.yaml --rate 60000 --checkpoint-cost 2s --mtbf 12h --max-recovery 5m
-  Options:
-    -t, --topology FILE             Topology, YAML or JSON; - is standard input.
-    --costs FILE                    Recovery costs, as fitted on measured recoveries.  [required]
-    --checkpoint-cost TIME          What one checkpoint takes of the job's time: for how long it processes
-                                    nothing, in sum.  [required]
-    --mtbf TIME                     Mean time between failures of the job.
-    --failures-per-day X            How often the job fails.
-    --failure-log FILE              A log of failures, CSV or Parquet, whose nodes fail as often as those of
-                                    the job.
-    --nodes N                       With --failure-log: how many nodes the job runs on.  [x>=1]
-    --log-nodes N                   How many nodes the log watches.  [default: those that fail in it]  [x>=1]
-    --log-time COLUMN               The column of the log that holds times.  [default: time]
-    --log-node COLUMN               The column of the log that holds nodes.  [default: node]
-    --max-recovery TIME             Recoveries may take no longer.
-    --rate X                        Records per second into the job.  [default: those of the topology]
-    --state-bytes SIZE              State that a task fetches, where it is remote.  [default: the most that a
-                                    task of the topology has]
-    --plot FILE                     Draw the time lost over the interval, as .svg or .png.
-    -o, --output FILE               Write JSON here; - is standard output.  [default: -]
-    --force                         Overwrite an existing output.
-    --format [json|table|markdown]  How standard output looks.  [default: table on a terminal, else json]
-    --no-progress                   No progress bar.
-    -q, --quiet                     Only the answer and errors.
-    -v, --verbose                   Say on standard error what is read and how long it takes.
-    --debug                         Show the trace of an error.
-    -h, --help                      Show this message and exit.
   $ python3 -c "print('format: ftplan/recovery-costs\nformat_version: 1.0\nstate: local\nparameters:\n  detection_s: {value: 45, low: 40, high: 50}\n  restart_s: {value: 20}\n  replay_share: {value: 0.5}\n  capacity_records_s: {value: 4}\nfitted_on: {recoveries: 9, rates: [1, 3], intervals_s: [10, 300]}')" > costs.yaml
   $ ftplan checkpoint-interval -t topology.yaml --costs costs.yaml --checkpoint-cost 1s --mtbf 12h --format table
   checkpoint interval

@@ -60,7 +60,7 @@ The way that carries most, as a log of tasks and substreams tells.
   STALE_INPUT        stats                                stats stats is not what the plan was made from: its sha256 begins e73795675f43, the plan's 0dbc42b39fab; plan again, or pass --ignore-stale
   OBJECTIVE_DIFFERS  objective.value                      the plan states output-fidelity 0.737100737101, what it holds is worth 0.0625
   GAP_DIFFERS        objective.scale                      the plan states a scale of 0.737100737101, value and bound have 0.0625
-  GAP_DIFFERS        objective.gap                        the plan states a gap of 1.00099999652e-08, value and bound lie 10.7936119117 apart
+  GAP_DIFFERS        objective.gap                        the plan states a gap of 0, value and bound lie 10.7936117936 apart
   STATUS_DIFFERS     status                               the status is optimal, but the gap is 10.7936
   SUMMARY_DIFFERS    summary.after.cpu                    summary.after.cpu states 0.653333333333, it is 3
   SUMMARY_DIFFERS    summary.after.internal_completeness  summary.after.internal_completeness states 0.788710431935, it is 0.229166666667

@@ -4,6 +4,13 @@
   Options:
     -h, --help  Show this message and exit.
   Commands:
+<<<<<<< HEAD
+    migration         Key groups that move: a plan's moves message by message, or adaptation over time.
+    recovery          A failure and the recovery from it, batch by batch.
+    ring              A peer ring at work: failures, take-overs, load that moves, nodes that join and leave.
+    scaling           Operators that are split while they run: queues, latency and tasks over time.
+    tentative-output  Two real queries without the tasks that have no replica: how much of the answer is left.
+=======
     migration  Key groups that move: a plan's moves message by message, or adaptation over time.
     recovery   A failure and the recovery from it, batch by batch.
     ring       A peer ring at work: failures, take-overs, load that moves, nodes that join and leave.
@@ -101,3 +108,4 @@
     -v, --verbose                   Say on standard error what is read and how long it takes.
     --debug                         Show the trace of an error.
     -h, --help                      Show this message and exit.
+>>>>>>> main

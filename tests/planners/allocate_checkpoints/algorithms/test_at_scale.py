@@ -20,7 +20,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.candidates import sc
 from ftplan.planners.allocate_checkpoints.algorithms.exact import MANY_PAIRS, exact, price_guided
 from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import best_dual
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import longest_first
+from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import longest_first
 from ftplan.planners.allocate_checkpoints.algorithms.search.node_repair import repair_in_bulk
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation

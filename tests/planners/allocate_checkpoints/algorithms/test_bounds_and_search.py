@@ -23,13 +23,13 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.subgradient import (
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
 from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import best_dual
-from ftplan.planners.allocate_checkpoints.algorithms.reduced_cost_fixing import open_columns
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import longest_first
-from ftplan.planners.allocate_checkpoints.algorithms.search import node_repair
-from ftplan.planners.allocate_checkpoints.algorithms.search.large_neighbourhood import (
+from ftplan.planners.allocate_checkpoints.algorithms.reduced_cost_fixing import (
     NeighbourhoodEffort,
     exchange_copies,
+    open_columns,
 )
+from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import longest_first
+from ftplan.planners.allocate_checkpoints.algorithms.search import node_repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import improve
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation

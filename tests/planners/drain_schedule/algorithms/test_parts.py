@@ -16,8 +16,8 @@ from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule import packing as moving
 from ftplan.planners.drain_schedule.algorithms.allowed_sets import members
-from ftplan.planners.drain_schedule.algorithms.assignment_model import edge_cliques
 from ftplan.planners.drain_schedule.algorithms.bounds import least_rounds, raised
+from ftplan.planners.drain_schedule.algorithms.exact import edge_cliques
 from ftplan.planners.drain_schedule.algorithms.first_fit import by_saturation, first_fit, one_by_one
 from ftplan.planners.drain_schedule.algorithms.greedy import fewer, reordered, shorter, total_s
 from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows, heaviest_set

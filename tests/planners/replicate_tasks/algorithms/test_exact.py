@@ -17,9 +17,8 @@ from ftplan.planners.replicate_tasks.algorithms import greedy, structure_aware
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound, quick_bounds
 from ftplan.planners.replicate_tasks.algorithms.curve import curve
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
-from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Sites
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
-from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
 from ftplan.planners.replicate_tasks.algorithms.search.branching import BranchAndBound
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem

@@ -11,9 +11,8 @@ from ftplan.model.topology import Topology
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
-from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Sites
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
-from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions
 from ftplan.planners.replicate_tasks.algorithms.shortage import too_few_changes
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem

@@ -20,11 +20,13 @@ from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import 
     too_few_domains,
     unattainable_failover,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import LeastLimit, longest_first, number
 from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import (
     UNBOUNDED_BALANCE,
+    LeastLimit,
     least_balance,
     least_failover,
+    longest_first,
+    number,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.search.repair import repair
 from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation

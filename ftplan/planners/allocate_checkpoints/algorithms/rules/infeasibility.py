@@ -24,12 +24,13 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.integer_model import
     find_feasible,
     least_stretch,
 )
-from ftplan.planners.allocate_checkpoints.algorithms.rules.limit_search import number, rounded_up
 from ftplan.planners.allocate_checkpoints.algorithms.rules.smallest_limits import (
     UNBOUNDED_BALANCE,
     failover_lower_bound,
     least_balance,
     least_failover,
+    number,
+    rounded_up,
 )
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.budget import Budget

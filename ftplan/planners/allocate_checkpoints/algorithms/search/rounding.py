@@ -19,7 +19,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import 
     one_a_domain,
 )
 from ftplan.planners.budget import Budget
-from ftplan.planners.interrupts import solve_linear
+from ftplan.planners.solver import linear_solver, solve_linear
 
 #: Columns beside the chosen ones, for each node, that stay open; about one in ten is then used in part.
 OPEN_PER_NODE = 30
@@ -29,6 +29,8 @@ PENALTY = 4.0
 #: Relaxations solved at most; after each, this part of the split units, the largest ones, is fixed.
 MOST_DIVES = 10
 FIXED_SHARE = 0.5
+#: Part of what is left of the time for one relaxation.
+RELAXATION_SHARE = 0.3
 #: Values of the relaxation that differ from 0 or 1 by less are whole.
 WHOLE_WITHIN = 1e-6
 
@@ -56,7 +58,7 @@ def rounded(
     columns = _open_columns(problem, limits, candidates, prices)
     if not columns.any():
         return copies
-    relaxation = _relaxation(problem, limits, candidates, columns, np.abs(prices).max(axis=1, initial=0.0))
+    relaxation = _relaxation(problem, limits, candidates, columns, np.abs(prices).max(axis=1, initial=0.0), seed)
     part = _dive(problem, candidates.nodes, relaxation, budget)
     if not (part >= 0).any():
         return copies
@@ -94,15 +96,13 @@ def _open_columns(problem: CheckpointProblem, limits: Limits, candidates: Scan, 
 
 
 def _relaxation(
-    problem: CheckpointProblem, limits: Limits, candidates: Scan, columns: BoolArray, prices: FloatArray
+    problem: CheckpointProblem, limits: Limits, candidates: Scan, columns: BoolArray, prices: FloatArray, seed: int
 ) -> OpenRelaxation:
     """Return the linear program: elastic limits at a penalty above the largest *prices* (R,), c columns a unit.
 
     What units without open columns use is taken off the limits.
     """
-    from ortools.linear_solver import pywraplp
-
-    solver = pywraplp.Solver.CreateSolver("GLOP")
+    solver = linear_solver("GLOP", seed)
     objective, scale, unit_cost = solver.Objective(), mean_use(limits), max(problem.largest_cost, 1e-300)
     loose, copies = columns.any(axis=1), candidates.copies
     fixed = limits.used(copies) - replace(limits, weight=limits.weight[:, loose]).used(copies[loose])
@@ -138,7 +138,7 @@ def _dive(problem: CheckpointProblem, nodes: IntArray, relaxation: OpenRelaxatio
     part = np.full(columns.shape, -1.0)
     fixed = np.zeros(len(columns), dtype=np.bool_)
     for _ in range(MOST_DIVES):
-        if solve_linear(solver, 0.3 * budget.left_s) != solver.OPTIMAL:
+        if solve_linear(solver, budget.part(RELAXATION_SHARE)) != "optimal":
             break
         part[columns] = [variable.solution_value() for variable in variables.values()]
         split = np.flatnonzero(((part > WHOLE_WITHIN) & (part < 1 - WHOLE_WITHIN)).any(axis=1) & ~fixed)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.local_search import NeighbourhoodSizes, large_neighbourhood_search
 from ftplan.planners.rebalance.algorithms.models.choices import STAY, ChoiceTable, GroupChoices
 from ftplan.planners.rebalance.algorithms.models.node_model import Goal, NodeChoiceModel, fixed_choices
 from ftplan.planners.rebalance.algorithms.models.rows import memory_chosen, memory_limits
@@ -15,10 +18,10 @@ from ftplan.planners.rebalance.problem import Migration
 
 #: Columns of the first neighbourhoods, about, and the fewest nodes of one.
 COLUMNS, FEWEST_NODES = 600, 4
-#: Nodes of each search tree, and the gap at which it is left.
-TREE_NODES, GAP = 100, 1e-6
-#: Rounds; those without success, in parts of the nodes of one, after which neighbourhoods grow; and by how many nodes.
-ROUNDS, STALE, GROWTH = 100_000, 1, 1
+#: Nodes of each search tree.
+TREE_NODES = 100
+#: Rounds, and by how many nodes neighbourhoods grow after as many without success as cover all nodes.
+ROUNDS, GROWTH = 100_000, 1
 #: Share of the time that is left that one round may take.
 PART = 0.2
 #: What breaking a limit of a node costs, in mean costs of the moves that it takes to fill one.
@@ -51,6 +54,18 @@ class Guide:
         return np.asarray(self._least[(choices.row == STAY).astype(np.int64), choices.group])
 
 
+class _Solution(NamedTuple):
+    """A choice for each group, and its value with what it pays for broken limits: -inf where these were to be met."""
+
+    choices: GroupChoices
+    value: float
+
+    @property
+    def moves(self) -> Moves:
+        """The moves."""
+        return self.choices.moves(np.arange(len(self.choices)))
+
+
 class NeighbourhoodSearch:
     """The moves at hand, broken limits paid for or not, and the best that keep all limits."""
 
@@ -76,29 +91,35 @@ class NeighbourhoodSearch:
         return self._searched(moves, budget, 0.0) or moves
 
     def _searched(self, moves: Moves, budget: Budget, penalty: float) -> Moves | None:
-        now = fixed_choices(self.table, moves)
-        size, stale = self.first_size, 0
-        for _ in range(budget.passes(ROUNDS)):
-            if budget.left_s < LEAST_TIME_S or size > len(self.hosts):
-                break
-            model = NodeChoiceModel(self.table, self._neighbourhood(now, size, penalty), self.goal, penalty)
-            before = model.values(now.moves(np.arange(len(now))))
+        def solution(model: NodeChoiceModel, x: FloatArray) -> _Solution:
+            ended = penalty > 0.0 and model.kept(x)
+            return _Solution(fixed_choices(self.table, model.moves(x)), -np.inf if ended else model.value(x))
+
+        def exchanged(now: _Solution, size: int) -> _Solution | None:
+            model = NodeChoiceModel(self.table, self._neighbourhood(now.choices, size, penalty), self.goal, penalty)
+            before = model.values(now.moves)
             assert before is not None
-            if penalty and model.kept(before):
-                return model.moves(before)
             after = model.improved(before, budget.part(PART), TREE_NODES)
-            value = model.value(before)
-            better = after is not None and model.value(after) < value - ROUNDING * max(abs(value), TINY)
-            if better and after is not None and (penalty or model.kept(after)):
-                now, stale = fixed_choices(self.table, model.moves(after)), 0
-                if not penalty and model.value(after) <= self.bound + ROUNDING * abs(self.bound):
-                    break
-                continue
-            stale += 1
-            if stale * size > STALE * len(self.hosts):
-                size, stale = size + GROWTH, 0
-        budget.cut = budget.cut or budget.left_s < LEAST_TIME_S
-        return None if penalty else now.moves(np.arange(len(now)))
+            if after is None or not (penalty or model.kept(after)):
+                return None
+            other = solution(model, after)
+            return other if other.value < now.value - ROUNDING * max(abs(now.value), TINY) else None
+
+        choices = fixed_choices(self.table, moves)
+        model = NodeChoiceModel(self.table, choices, self.goal, penalty)
+        begin = model.values(moves)
+        assert begin is not None
+        best = large_neighbourhood_search(
+            solution(model, begin),
+            lambda now: now.value,
+            [exchanged],
+            sizes=NeighbourhoodSizes(self.first_size, len(self.hosts), GROWTH, lambda size: len(self.hosts) // size),
+            rounds=ROUNDS,
+            budget=budget,
+            enough=lambda value: value <= (-np.inf if penalty else self.bound + ROUNDING * abs(self.bound)),
+            least_time_s=LEAST_TIME_S,
+        )
+        return None if penalty and best.value > -np.inf else best.moves
 
     def _neighbourhood(self, now: GroupChoices, size: int, penalty: float) -> GroupChoices:
         """Return the columns of some groups: to a few nodes, their homes, and where they are.

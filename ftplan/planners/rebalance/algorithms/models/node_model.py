@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.tolerances import ROUNDING, TINY
+from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.candidates import Candidates
@@ -18,8 +18,8 @@ from ftplan.planners.rebalance.algorithms.models.rows import program_of
 from ftplan.planners.rebalance.algorithms.models.solving import branch_and_cut, in_integers, minimised
 from ftplan.planners.rebalance.algorithms.working_placement import WorkingPlacement
 from ftplan.planners.rebalance.effects import places_after
-from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, PROTOCOLS
-from ftplan.planners.rebalance.problem import Migration, RebalanceProblem
+from ftplan.planners.rebalance.migration_costs import PROTOCOLS
+from ftplan.planners.rebalance.problem import Migration
 
 #: Choices up to which a whole problem is put into one model.
 MAX_WHOLE_CHOICES = 20_000
@@ -61,7 +61,6 @@ class NodeChoiceModel:
         choices: GroupChoices,
         goal: Goal,
         penalty: float = 0.0,
-        first: BoolArray | None = None,
     ) -> None:
         self.table, self.choices, self.goal = table, choices, goal
         self.groups = len(table.problem.home)
@@ -69,8 +68,6 @@ class NodeChoiceModel:
         for cut in goal.cuts:
             agreeing = np.flatnonzero(self._agrees(cut))
             program = program.with_row(agreeing, 1.0, -np.inf, self.groups - 1.0)
-        if first is not None:
-            program = _in_one_phase(program, table.problem, choices, first)
         self.strict = goal.aimed(program, choices)
         self.program = self.strict.elastic(self.groups, penalty) if penalty > 0.0 else self.strict
 
@@ -157,20 +154,6 @@ class NodeChoiceModel:
         return np.concatenate([x, np.maximum(low - used, 0.0), np.maximum(used - high, 0.0)])
 
 
-def _in_one_phase(program: Program, problem: RebalanceProblem, choices: GroupChoices, first: BoolArray) -> Program:
-    """Return the program in which nodes have room for some groups, (K,), before anything leaves them."""
-    lost = [PROTOCOLS.index(protocol) for protocol in AFTER_LOSS]
-    comes = first[choices.group] & (choices.row != STAY) & ~np.isin(choices.row, lost)
-    room = np.maximum(problem.transient - problem.start_load, 0.0)
-    for node in np.unique(choices.place[comes]).tolist():
-        arriving = np.flatnonzero(comes & (choices.place == node))
-        load = problem.load[choices.group[arriving]]
-        scale = max(float(problem.transient[node]), TINY)
-        if np.isfinite(scale):
-            program = program.with_row(arriving, load / scale, -np.inf, float(room[node]) / scale)
-    return program
-
-
 def choices(candidates: Candidates) -> int:
     """Return about how many choices a whole problem has."""
     return candidates.groups * int(candidates.problem.hosts.sum())
@@ -194,7 +177,6 @@ def chosen(
     work_s: float,
     targets: BoolArray | None = None,
     feasible: bool = False,
-    first: BoolArray | None = None,
 ) -> ChosenPlacement:
     """Choose the best places and protocols of some groups, the others' as they are, by CP-SAT.
 
@@ -208,9 +190,6 @@ def chosen(
         Nodes that they may go to, (N,); where they are, and their homes, are among them anyway.
     feasible
         Any placement will do.
-    first
-        Groups, (K,), for all of which nodes have room before anything leaves these, unless they come after a loss:
-        their moves need but one phase.
     """
     if budget.over():
         return ChosenPlacement(None, -np.inf)
@@ -223,7 +202,7 @@ def chosen(
         return ChosenPlacement(None, np.inf)
     if feasible:
         columns = replace(columns, cost=np.zeros(len(columns)))
-    model = NodeChoiceModel(table, columns, Goal(seed), first=first)
+    model = NodeChoiceModel(table, columns, Goal(seed))
     moves, bound = model.in_integers(budget, work_s, now.moves if now.feasible() and not feasible else None)
     return ChosenPlacement(None if moves is None else WorkingPlacement.of(now.candidates, moves), bound)
 

@@ -77,8 +77,10 @@ def branch_and_cut(
     model = _model(program, unit, True)
     variables = list(model.variables())
     given = None if start is None else dict(zip(variables, start.tolist(), strict=True))
-    few = {"nodes": tree_nodes, "few_cuts": tree_nodes is not None, "nodes_per_iteration": TREE_NODES_PER_ITERATION}
-    answer = solve_program(model, "GSCIP", budget, seed, size=LARGEST_COSTS, start=given, **few)
+    answer = solve_program(
+        model, "GSCIP", budget, seed, size=LARGEST_COSTS, nodes=tree_nodes, few_cuts=tree_nodes is not None,
+        nodes_per_iteration=TREE_NODES_PER_ITERATION, start=given,
+    )  # fmt: skip
     bound = -np.inf if answer.bound is None else answer.bound * unit
     bound = max(bound, program.dual_bound(np.zeros(len(program.low))))
     return BranchAndCutResult(answer.values(variables) if answer.found else None, bound)

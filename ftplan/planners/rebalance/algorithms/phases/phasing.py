@@ -1,7 +1,4 @@
-"""From moves to phases that are safe: which moves begin together, and in which order phases follow.
-
-Where no phase of several moves helps, :func:`one_by_one` finds an order in which moves can be made alone, if any.
-"""
+"""From moves to phases that are safe: which moves begin together, and in which order phases follow."""
 
 from __future__ import annotations
 
@@ -19,60 +16,10 @@ from ftplan.planners.rebalance.migration_costs import AFTER_LOSS, CPAL
 from ftplan.planners.rebalance.migration_phases import hot_first, move_table, phase_figures
 from ftplan.planners.rebalance.problem import Migration, RebalanceProblem
 
-#: Moves up to which all orders are searched.
-MAX_ORDERED_MOVES = 12
-
 #: Moves up to which phases are filled in several orders, and moves times phases up to which in both directions.
 MAX_MOVES_IN_SEVERAL_ORDERS, MAX_PHASE_CHECKS = 200, 2_000_000
 #: Phases that take no more than this longer, relatively, count as the shortest too.
 SHORTER = 0.01
-
-
-def one_by_one(backlog: Backlog) -> list[int] | None:
-    """Return the numbers of moves in an order in which each finds room when its turn comes; None where there is none.
-
-    Exact: with ``cpal`` alone, moves that cannot be made one by one cannot be made together either. Depth first, each
-    set of moves that are left once: cost O(moves x 2^moves).
-    """
-    t = backlog.table
-    room = (backlog.most - backlog.load).tolist()
-    moves = [(int(k), int(t.home[k]), int(t.target[k]), float(t.load[k])) for k in backlog.left]
-    hopeless: set[int] = set()
-    order: list[int] = []
-
-    def rest(done: int) -> bool:
-        if done == (1 << len(moves)) - 1:
-            return True
-        if done in hopeless:
-            return False
-        for position, (k, home, target, load) in enumerate(moves):
-            if done >> position & 1 or load > room[target]:
-                continue
-            room[target] -= load
-            room[home] += load
-            order.append(k)
-            if rest(done | 1 << position):
-                return True
-            order.pop()
-            room[target] += load
-            room[home] -= load
-        hopeless.add(done)
-        return False
-
-    return order if rest(0) else None
-
-
-def joined(backlog: Backlog, order: list[int], size: PhaseSize) -> list[list[int]]:
-    """Return moves in phases that follow an order, each as large as is safe in every order and within *size*."""
-    longest_wait, phases = backlog.longest_wait(size.pause_s), []
-    phase = SortedPhase(backlog, longest_wait, size)
-    for k in order:
-        if not phase.take(k):
-            phases.append(sorted(phase.chosen))
-            backlog.make(phases[-1])
-            phase = SortedPhase(backlog, longest_wait, size)
-            phase.take(k)
-    return [*phases, sorted(phase.chosen)]
 
 
 class Phasing(NamedTuple):
@@ -109,10 +56,9 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
     phase has more bytes than its limit.
 
     Guarantee: moves that keep ``problem.transient`` in the end always find their phases unless a limit was given, or
-    only ``cpal`` is allowed; of few moves every order is searched before any does without it. The number of phases is
-    the least where it is 1 or 2; else several orders are tried in both directions, more of them for up to
-    :data:`MAX_MOVES_IN_SEVERAL_ORDERS` moves, and without *size* the shortest of as many phases are taken. Cost
-    O(moves) a phase, plus O(moves x nodes) where moves have to begin together.
+    only ``cpal`` is allowed. The number of phases is the least where it is 1 or 2; else several orders are tried in
+    both directions, more of them for up to :data:`MAX_MOVES_IN_SEVERAL_ORDERS` moves, and without *size* the shortest
+    of as many phases are taken. Cost O(moves) a phase, plus O(moves x nodes) where moves have to begin together.
 
     Source: phases of moves [Hoffmann2019], hot first [Gu2022].
     """
@@ -125,8 +71,6 @@ def phased(problem: RebalanceProblem, moves: Iterable[Migration], size: PhaseSiz
         best = _best(problem, [best, *_others(problem, first, size)], own)
     if best.stuck and size != least_size(problem, made):  # smaller phases fill nodes in another order
         best = _best(problem, [best, phased(problem, first, least_size(problem, made))], own)
-    if (best.stuck or best.slowed) and len(first) <= MAX_ORDERED_MOVES:
-        best = _in_single_file(Backlog(problem, first), size) or best
     return best._replace(phases=(*best.phases, last)) if last and not best.stuck else best
 
 
@@ -183,14 +127,6 @@ def _others(problem: RebalanceProblem, moves: Sequence[Migration], size: PhaseSi
             phasing = fill_phases(Backlog(problem, moves, backward), size, key)
             if not (backward and phasing.stuck):
                 yield phasing
-
-
-def _in_single_file(backlog: Backlog, size: PhaseSize) -> Phasing | None:
-    """Return phases that follow an order in which moves can be made one by one, if there is any."""
-    order = one_by_one(backlog)
-    if order is None or backlog.longest_wait(size.pause_s).min() < 0.0:
-        return None
-    return Phasing(tuple(tuple(backlog.moves[k] for k in some) for some in joined(backlog, order, size)))
 
 
 def _best(problem: RebalanceProblem, phasings: Sequence[Phasing], shortest: bool) -> Phasing:

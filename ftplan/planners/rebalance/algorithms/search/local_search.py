@@ -25,10 +25,10 @@ def improved(now: WorkingPlacement, budget: Budget, limited: bool = True) -> Wor
     """Return a placement that costs no more by its tariff, from one that keeps all limits; changed in place.
 
     Neighbourhoods: all departures from a node are chosen anew, as the cheapest cover of its excess, and all arrivals at
-    one that would lack load; and for each move in turn, the dearest first: it is dropped or goes elsewhere; another of
-    its node leaves instead; and a cheaper node makes room by sending something away (ejection chains). First
-    improvement, until a pass gains nothing. Where traffic is priced, groups at home are looked at too. Cost of a pass
-    O(moves x groups on a node x nodes), and O(groups x units) for each node's cover.
+    one that would lack load; and for each move in turn, the dearest first: it is dropped or goes elsewhere, and a
+    cheaper node makes room by sending something away (ejection chains). First improvement, until a pass gains nothing.
+    Where traffic is priced, groups at home are looked at too. Cost of a pass O(moves x groups on a node x nodes), and
+    O(groups x units) for each node's cover.
 
     Parameters
     ----------
@@ -176,8 +176,6 @@ class _LocalSearch:
     def _neighbours(self, group: int) -> Iterator[tuple[list[tuple[int, int]], float]]:
         """Yield changes, each a list of groups and nodes, with what they gain; each once only, while none was made."""
         yield from self._relocations(group)
-        if self.now.place[group] != self.problem.home[group]:
-            yield from self._exchanges(group)
         yield from self._ejections(group)
 
     def _relocations(self, group: int) -> Iterator[tuple[list[tuple[int, int]], float]]:
@@ -186,18 +184,6 @@ class _LocalSearch:
         gain = row[self.now.place[group]] - row
         for node in _best(gain, self.least_gain):
             yield [(group, node)], float(gain[node])
-
-    def _exchanges(self, group: int) -> Iterator[tuple[list[tuple[int, int]], float]]:
-        """The group goes home, and another of that home leaves it instead."""
-        if self.candidates.must[group]:
-            return
-        now, load = self.now, self.problem.load
-        home, cost = int(self.problem.home[group]), self._cost(group, int(now.place[group]))
-        others, best, target = self._departures(home, group)
-        need = now.load[home] + load[group] - self.candidates.most[home]
-        gain = np.where(load[others] >= need, cost - best, -np.inf)
-        for i in _best(gain, self.least_gain):
-            yield [(group, home), (int(others[i]), int(target[i]))], float(gain[i])
 
     def _ejections(self, group: int) -> Iterator[tuple[list[tuple[int, int]], float]]:
         """Cheaper nodes that are too full send something away, to where the group is now or elsewhere."""
@@ -220,18 +206,6 @@ class _LocalSearch:
             gain = row[current] - row[node] + before - costs[np.arange(len(on)), to]
             for i in _best(gain, self.least_gain):
                 yield [(int(on[i]), int(to[i])), (group, node)], float(gain[i])
-
-    def _departures(self, home: int, group: int) -> tuple[IntArray, FloatArray, IntArray]:
-        """Return the groups at a home, what each costs to leave it if *group* comes back, and to which node."""
-        now, load = self.now, self.problem.load
-        others = np.flatnonzero((now.place == home) & (self.problem.home == home) & (load > 0.0))
-        costs = self.candidates.costs(others, now.tariff)
-        after = now.load + load[others][:, None]
-        after[:, now.place[group]] -= load[group]
-        costs = np.where(after <= self.candidates.most, costs, np.inf)
-        costs[:, home] = np.inf
-        target = np.argmin(costs, axis=1) if len(others) else np.zeros(0, dtype=np.int64)
-        return others, costs[np.arange(len(others)), target], target
 
     def _attempt(self, changes: Iterable[tuple[int, int]], gain: float) -> bool:
         """Carry out changes if all limits are kept then; return whether they were."""

@@ -9,33 +9,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ftplan.model.failed_queries import FailedQueries
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fillable import fillable
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, fitting, residual
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import (
-    bounds_by_capacity,
-    parametric_selections,
-)
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import most_by_capacity
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import StepState
 
 
 def step_bounds(problem: TimeIndexedKnapsack, capacity: FloatArray, budget: Budget) -> FloatArray:
-    """Return an upper bound on the priority whole by each step, for given capacities, shape (K,).
-
-    Queries that fit into none of them, or on no node, are left out. Rounded down where all priorities are whole
-    numbers, since their sums are too.
-    """
-    last = float(capacity.max(initial=0.0))
-    possible, _ = residual(problem.knapsack, problem.release < problem.steps, problem.knapsack.weight, last)
-    _, small = fitting(possible)
-    if small.queries == 0:
-        return np.zeros(len(capacity))
-    limit = capacity + ROUNDING * np.maximum(1.0, np.abs(capacity))
-    most = np.minimum(bounds_by_capacity(parametric_selections(small, limit, budget), limit), small.priority.sum())
-    whole = bool(np.all(small.priority == np.floor(small.priority)))
-    return np.asarray(np.floor(most + 1e-6) if whole else most, dtype=np.float64)
+    """Return an upper bound on the priority whole by each step, for given capacities, shape (K,)."""
+    return most_by_capacity(problem.knapsack, problem.release < problem.steps, capacity, budget)
 
 
 def capacity_with_failures(state: StepState, times: FloatArray) -> FloatArray:
@@ -187,16 +173,25 @@ def _back_s(state: StepState, times: FloatArray) -> FloatArray:
 def _release(state: StepState, room: FloatArray, at: IntArray, steps: int, parallel: bool) -> IntArray:
     """Return the first step with a node large enough for each task of a query, shape (Q,)."""
     queries = state.queries
-    largest = np.zeros(steps)
-    np.maximum.at(largest, at, room)
-    largest = np.maximum.accumulate(largest)
     cost = state.cost[queries.task]
     # a split task fits as soon as any node has come: parts of it start where there is room
-    fits_at = np.searchsorted(largest, np.zeros(len(cost)) if parallel else cost / (1.0 + ROUNDING) - ROUNDING)
+    fits_at = first_fits(np.zeros(len(cost)) if parallel else cost, room, at, steps)
     fits_at = np.where(state.too_large[queries.task], np.maximum(fits_at, min(1, steps)), 0)
-    fits_at = np.where(state.hopeless[queries.task], steps, np.minimum(fits_at, steps))
+    return by_query(queries, np.where(state.hopeless[queries.task], steps, np.minimum(fits_at, steps)))
+
+
+def first_fits(cost: FloatArray, room: FloatArray, at: IntArray, steps: int) -> IntArray:
+    """Return the first step by which a node has come with room for each task, the number of steps for none."""
+    largest = np.zeros(steps)
+    np.maximum.at(largest, at, room)
+    least = np.where(cost > 0.0, cost / (1.0 + ROUNDING) - ROUNDING, 0.0)
+    return np.asarray(np.searchsorted(np.maximum.accumulate(largest), least), dtype=np.int64)
+
+
+def by_query(queries: FailedQueries, of_task: IntArray) -> IntArray:
+    """Return the largest of the numbers of each query's tasks, shape (Q,)."""
     of_bundle = np.zeros(queries.bundles, dtype=np.int64)
-    np.maximum.at(of_bundle, queries.bundle, fits_at)
-    release = np.zeros(queries.queries, dtype=np.int64)
-    np.maximum.at(release, queries.row, of_bundle[queries.member])
-    return release
+    np.maximum.at(of_bundle, queries.bundle, of_task)
+    of_query = np.zeros(queries.queries, dtype=np.int64)
+    np.maximum.at(of_query, queries.row, of_bundle[queries.member])
+    return of_query

@@ -14,10 +14,12 @@ import numpy as np
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, fitting, residual
 
 #: Whole units into which the sum of all priorities is divided for the cuts.
 UNITS = 2.0**44
+#: Capacities for which prices are sought where there are more.
+PRICED = 24
 #: Cuts at most for each capacity that is asked for; a dozen is usual.
 CUTS = 30
 
@@ -70,6 +72,29 @@ def bounds_by_capacity(chain: list[PricedSelection], capacities: FloatArray) -> 
     """Return the upper bound on the summed priority for each capacity, shape (K,)."""
     lines = np.array([[closure.bound(capacity) for capacity in capacities.tolist()] for closure in chain])
     return np.asarray(lines.min(axis=0) * (1.0 + NOISE), dtype=np.float64)
+
+
+def most_by_capacity(
+    problem: SetUnionKnapsack, possible: BoolArray, capacities: FloatArray, budget: Budget
+) -> FloatArray:
+    """Return an upper bound on the priority of some queries, shape (Q,), for each capacity, shape (K,).
+
+    Queries that fit into none of them are left out. Rounded down where all priorities are whole numbers, since their
+    sums are too. Prices are sought for ``PRICED`` of the capacities.
+    """
+    rest, _ = residual(problem, possible, problem.weight, float(capacities.max(initial=0.0)))
+    _, small = fitting(rest)
+    if small.queries == 0:
+        return np.zeros(len(capacities))
+    limit = capacities + ROUNDING * np.maximum(1.0, np.abs(capacities))
+    total = float(small.priority.sum())
+    if float(small.weight.sum()) <= limit.min():
+        return np.full(len(capacities), total)
+    asked = np.unique(limit)
+    asked = asked[np.unique(np.linspace(0, len(asked) - 1, min(PRICED, len(asked))).astype(int))]
+    most = np.minimum(bounds_by_capacity(parametric_selections(small, asked, budget), limit), total)
+    whole = bool(np.all(small.priority == np.floor(small.priority)))
+    return np.asarray(np.floor(most + 1e-6) if whole else most, dtype=np.float64)
 
 
 def around_capacity(problem: SetUnionKnapsack, budget: Budget) -> tuple[PricedSelection, list[BoolArray]]:

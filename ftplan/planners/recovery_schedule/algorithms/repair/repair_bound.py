@@ -113,10 +113,10 @@ def repair_bound(problem: RecoveryProblem, budget: Budget, seed: int = 0, *, par
         return RepairBound(lost + repair.beside, steps.at_s, steps.most, steps.asked)
     if apart:
         part = budget.part(SOLVED)
-        steps = single_machine_bounds(repair, steps, part)
+        steps = single_machine_bounds(repair, steps, part, seed)
         budget.cut |= part.cut
     part = budget.part(AGGREGATED if restores else 1.0)
-    lost, steps = aggregated_bound(repair, steps, part)
+    lost, steps = aggregated_bound(repair, steps, part, seed)
     budget.cut |= part.cut
     if apart:
         lost = max(lost, time_expanded_bound(repair, steps, budget, seed))

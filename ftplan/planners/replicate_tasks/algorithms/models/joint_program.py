@@ -11,9 +11,8 @@ from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fidelity_circuit.circuit import Circuit, circuit
-from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, current_of
+from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Sites, current_of
 from ftplan.planners.replicate_tasks.algorithms.models.monomials import Term, rows, used_together
-from ftplan.planners.replicate_tasks.algorithms.models.sites import Sites
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 from ftplan.planners.solver import solve_program
 

@@ -17,8 +17,7 @@ from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, better, in_place, significant
 from ftplan.planners.replicate_tasks.algorithms.search.enumeration import enumerated
-from ftplan.planners.replicate_tasks.algorithms.search.growth import TreeGrowth
-from ftplan.planners.replicate_tasks.algorithms.search.ruin import improved, trimmed
+from ftplan.planners.replicate_tasks.algorithms.search.growth import TreeGrowth, improved, trimmed
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
 
 #: How much larger than the last one the next budget is, at least by the least cost of a replica; most budgets.

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fillable import fillable
 from ftplan.planners.recovery_schedule.algorithms.horizon.ruin_and_recreate import insert_in_order, ruin_and_recreate
-from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack
+from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed import TimeIndexedKnapsack, by_query, first_fits
 from ftplan.planners.recovery_schedule.algorithms.horizon.time_indexed_model import (
     MOST_ALONE,
     single_step_bounds,
@@ -56,7 +55,7 @@ def aggregated_relaxation(instance: RepairInstance) -> TimeIndexedKnapsack:
     gain = np.append(np.maximum(instance.horizon_s - back_s, 0.0), 0.0)
     return TimeIndexedKnapsack(
         knapsack=SetUnionKnapsack(instance.priority, weight, queries.start, queries.member, float(capacity[-1])),
-        release=_release(instance, step, len(times)),
+        release=by_query(queries, first_fits(instance.cost, instance.room, step, len(times))),
         capacity=capacity,
         gain=gain,
     )
@@ -66,26 +65,12 @@ def _by_step(step: IntArray, cores: FloatArray, steps: int) -> FloatArray:
     return np.asarray(np.cumsum(np.bincount(step, cores, minlength=steps)), dtype=np.float64)
 
 
-def _release(instance: RepairInstance, step: IntArray, steps: int) -> IntArray:
-    """Return the first step with a node that is large enough for each task of a query, shape (Q,)."""
-    queries = instance.queries
-    largest = np.zeros(steps)
-    np.maximum.at(largest, step, instance.room)
-    largest = np.maximum.accumulate(largest)
-    fits_at = np.searchsorted(largest, instance.cost / (1.0 + ROUNDING) - ROUNDING)
-    of_bundle = np.zeros(queries.bundles, dtype=np.int64)
-    np.maximum.at(of_bundle, queries.bundle, fits_at)
-    release = np.zeros(queries.queries, dtype=np.int64)
-    np.maximum.at(release, queries.row, of_bundle[queries.member])
-    return release
-
-
 #: Steps at most, and the share of the time for each step alone.
 STEPS, ALONE = 40, 0.6
 
 
 def aggregated_bound(
-    repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget
+    repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget, seed: int
 ) -> tuple[float, StepFunctionBound]:
     """Return a lower bound on what is lost and stairs that are nowhere higher, where nothing fails later.
 
@@ -102,13 +87,13 @@ def aggregated_bound(
     by_density = np.lexsort((np.arange(problem.knapsack.queries), -problem.knapsack.density))
     incumbent = insert_in_order(problem, by_density)
     part = budget.part(ALONE)
-    most = single_step_bounds(problem, incumbent, most, part, 0)
+    most = single_step_bounds(problem, incumbent, most, part, seed)
     budget.cut |= part.cut
     stairs = sharper(stairs, at_s, most)
     lost = stairs.lost
-    _, gained, _ = solve_time_indexed(problem, incumbent, budget, 0, most)
+    _, gained, _ = solve_time_indexed(problem, incumbent, budget, seed, most)
     if gained is not None:
-        lost = max(lost, problem.downtime(gained) - SOLVED * problem.downtime(0.0))
+        lost = max(lost, problem.downtime(gained))
     return lost, stairs
 
 

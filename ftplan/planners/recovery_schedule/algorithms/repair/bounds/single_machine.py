@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.tolerances import ROUNDING
-from ftplan.planners.budget import SOLVER_SECONDS_PER_ITERATION, Budget
-from ftplan.planners.interrupts import solve_sat
+from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import (
     StepFunctionBound,
     sharper,
     waiting_queries,
 )
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair, Epoch
+from ftplan.planners.solver import solve_sat
 
 #: Pairs of task and host, and entries of (query, bundle), above which single times are not solved.
 MOST_PAIRS, MOST_ENTRIES = 10_000, 5_000
@@ -26,7 +26,9 @@ TIMES, ALONE = 24, 0.2
 _UNIT, _LARGEST = 1e6, 2.0**40
 
 
-def single_machine_bounds(repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget) -> StepFunctionBound:
+def single_machine_bounds(
+    repair: ClairvoyantRepair, stairs: StepFunctionBound, budget: Budget, seed: int
+) -> StepFunctionBound:
     """Return stairs that are nowhere higher, lower at times for which the choice was solved with its hosts.
 
     What is up by a time is no less than what was up before in the same epoch, so that one solved time bounds all before
@@ -49,7 +51,7 @@ def single_machine_bounds(repair: ClairvoyantRepair, stairs: StepFunctionBound, 
             at_s = queue.pop(0)
             known = float(stairs.most[max(0, int(np.searchsorted(stairs.at_s, at_s, side="left")) - 1)])
             part = budget.part(ALONE)
-            found[at_s] = _most(repair, epoch, at_s, known, part)
+            found[at_s] = _most(repair, epoch, at_s, known, part, seed)
             budget.cut |= part.cut
             if not queue:
                 queue = _between(epoch, found)
@@ -80,7 +82,7 @@ def _lower(stairs: StepFunctionBound, epoch: Epoch, found: dict[float, float]) -
     return sharper(stairs, at_s[inside], most[inside])
 
 
-def _most(repair: ClairvoyantRepair, epoch: Epoch, at_s: float, known: float, budget: Budget) -> float:
+def _most(repair: ClairvoyantRepair, epoch: Epoch, at_s: float, known: float, budget: Budget, seed: int) -> float:
     """Return a bound on the priority that is up before a time, at most what is *known* of it."""
     from ortools.sat.python import cp_model
 
@@ -116,15 +118,8 @@ def _most(repair: ClairvoyantRepair, epoch: Epoch, at_s: float, known: float, bu
     if known < worth:
         model.add(gained <= int(known))
     model.maximize(gained)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    if budget.iterations is not None:
-        solver.parameters.max_deterministic_time = budget.iterations * SOLVER_SECONDS_PER_ITERATION
-    status = solve_sat(model, solver, budget.left_s)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        budget.unfinished()
-        return min(known, float(worth))
-    return min(known, float(np.floor(solver.best_objective_bound + 1e-6)))
+    answer = solve_sat(model, budget, seed)
+    return min(known, float(worth if answer.bound is None else answer.bound))
 
 
 def _whole(repair: ClairvoyantRepair, epoch: Epoch, model: Any, on: dict[int, list[Any]]) -> list[tuple[int, Any]]:

@@ -11,15 +11,12 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fillable import fillable
-from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, fitting, residual
-from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import (
-    bounds_by_capacity,
-    parametric_selections,
-)
+from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack
+from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import most_by_capacity
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import ClairvoyantRepair, Epoch
 
-#: Times for which prices are sought, and times at which the bound is told where restores take time.
-PRICED, MOST_TIMES = 24, 400
+#: Times at which the bound is told where restores take time.
+MOST_TIMES = 400
 #: Groups of times that are priced apart, each with the queries that can be up by its end.
 GROUPS = 4
 #: Entries of (query, bundle) above which times are not priced apart.
@@ -192,19 +189,7 @@ class _RoomAtTime:
         queries, priority = self._repair.queries, self._repair.priority
         sums = np.bincount(queries.bundle, weight, queries.bundles).astype(np.float64)
         whole = SetUnionKnapsack(priority, sums, queries.start, queries.member, float(capacity.max(initial=0.0)))
-        left, _ = residual(whole, possible, sums, whole.capacity)
-        _, small = fitting(left)
-        if small.queries == 0:
-            return np.zeros(len(capacity))
-        limit = capacity + ROUNDING * np.maximum(1.0, np.abs(capacity))
-        total = float(small.priority.sum())
-        if float(small.weight.sum()) <= limit.min():
-            return np.full(len(capacity), total)
-        asked = np.unique(limit)
-        asked = asked[np.unique(np.linspace(0, len(asked) - 1, min(PRICED, len(asked))).astype(int))]
-        most = np.minimum(bounds_by_capacity(parametric_selections(small, asked, budget), limit), total)
-        integral = bool(np.all(small.priority == np.floor(small.priority)))
-        return np.asarray(np.floor(most + 1e-6) if integral else most, dtype=np.float64)
+        return most_by_capacity(whole, possible, capacity, budget)
 
 
 def _held(seconds: FloatArray, cost: FloatArray, room: FloatArray) -> FloatArray:

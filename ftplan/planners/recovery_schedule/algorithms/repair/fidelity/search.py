@@ -25,7 +25,6 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
 from ftplan.planners.recovery_schedule.algorithms.repair.interval_model import solve_intervals
 from ftplan.planners.recovery_schedule.algorithms.repair.search.list_schedule import list_schedule
 from ftplan.planners.recovery_schedule.algorithms.repair.search.order_search import search_orders
-from ftplan.planners.recovery_schedule.algorithms.repair.search.task_annealing import MOST_TASKS, anneal_tasks
 
 
 def serial_schedule(instance: RepairInstance, order: IntArray) -> RepairPlacement:
@@ -57,10 +56,8 @@ def serial_schedule(instance: RepairInstance, order: IntArray) -> RepairPlacemen
     return RepairPlacement(host, order)
 
 
-#: Shares of the time left: for each order by reverse greedy, for the search over sets of tasks, and where there are
-#: more than so many sets for each task.
-ORDER, SETS, DENSE_SETS = 0.15, 0.5, 0.1
-DENSE = 4
+#: Share of the time left for each order by reverse greedy.
+ORDER = 0.15
 #: Passes of reverse greedy for a list schedule, and needs of queries up to which others are made.
 LIST_PASSES, MOST_LISTED = 50, 5_000
 
@@ -121,26 +118,17 @@ class FidelityGains:
         """Return a placement that gains no less than *start*.
 
         Tasks come back by :func:`reverse_greedy`; from there or from the start sets of tasks are searched as if they
-        were queries, then single tasks, which find what sets of thousands of paths do not. Where tasks may not be
-        begun ahead of their queries, these are searched, with the weight of their outputs.
+        were queries. Where tasks may not be begun ahead of their queries, these are searched, with the weight of their
+        outputs.
         """
         if not self.instance.prefetch:
             return self.best((start, search_orders(self._by_queries, start, budget, seed)))
         start = self.best((start, *self._by_reverse_greedy(budget)))
-        if self.repair is not None:
-            kept = self.repair.only_kept(start)
-            part = budget.part(self._share_of_sets)
-            found = search_orders(self.repair.by_sets, kept, part, seed)
-            budget.cut |= part.cut
-            start = start if found is kept else self.best((start, self.repair.of_all(found)))
-        return anneal_tasks(self.instance, start, self.gained, budget, seed)
-
-    @property
-    def _share_of_sets(self) -> float:
-        """The share of the time for the search over sets of tasks; none is left for that over tasks where many."""
-        if self.repair is None or len(self.repair.kept) > MOST_TASKS:
-            return 1.0
-        return SETS if len(self.repair.by_sets.priority) <= DENSE * len(self.repair.kept) else DENSE_SETS
+        if self.repair is None:
+            return start
+        kept = self.repair.only_kept(start)
+        found = search_orders(self.repair.by_sets, kept, budget, seed)
+        return start if found is kept else self.best((start, self.repair.of_all(found)))
 
     def modelled(self, start: RepairPlacement, budget: Budget, seed: int) -> tuple[RepairPlacement, float | None, bool]:
         """Return what CP-SAT makes of a start, the most that any placement gains, and whether this is the best."""
