@@ -153,8 +153,7 @@ def _end(begin: int, sign: int, throughput: _Signal | None, waiting: _Signal | N
     for signal, high in ((throughput, False), (waiting, True)):
         if signal is None:
             continue
-        before = signal.value[max(0, begin - round((LEVEL_S + GUARD_S) / step)) : max(1, begin - round(GUARD_S / step))]
-        level = float(np.nanmedian(before)) if np.isfinite(before).any() else float(signal.level[begin])
+        before, level = _before(signal, begin, step)
         spread = 1.4826 * float(np.nanmedian(np.abs(before - level))) if np.isfinite(before).any() else 0.0
         after = signal.value[sign : sign + round(GIVEN_UP_S / step)]
         if high:
@@ -169,6 +168,12 @@ def _end(begin: int, sign: int, throughput: _Signal | None, waiting: _Signal | N
     return next((sign + a for a, b in _runs(calm) if a > 0 and b - a >= steady), None)
 
 
+def _before(signal: _Signal, begin: int, step: float) -> tuple[FloatArray, float]:
+    """Return a signal shortly before a moment, and its level there."""
+    value = signal.value[max(0, begin - round((LEVEL_S + GUARD_S) / step)) : max(1, begin - round(GUARD_S / step))]
+    return value, float(np.nanmedian(value)) if np.isfinite(value).any() else float(signal.level[begin])
+
+
 def _ahead(values: FloatArray, step: float) -> FloatArray:
     """Return the level of the time after each moment."""
     import pandas as pd
@@ -181,8 +186,7 @@ def _found(grid: FloatArray, begin: int, end: int | None, throughput: _Signal | 
     ended = None if end is None else float(grid[end])
     if throughput is None:
         return FoundRecovery(float(grid[begin]), ended, None, 1, None)
-    before = throughput.value[max(0, begin - round((LEVEL_S + GUARD_S) / step)) : max(1, begin - round(GUARD_S / step))]
-    rate = float(np.nanmedian(before)) if np.isfinite(before).any() else float(throughput.level[begin])
+    _, rate = _before(throughput, begin, step)
     ahead = throughput.value[begin:end]
     ahead = ahead[ahead > (1.0 + NEAR) * rate]
     shows = len(ahead) * step >= SHOWN_S

@@ -2,6 +2,7 @@
 
 Each question's ``prepare`` starts from :func:`situation_of`. A field is computed when it is first used and then kept:
 nothing is read that a question does not ask for. T tasks, N nodes by their position in the cluster.
+:attr:`Situation.origins` says of each field whether it was measured, stated or assumed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
-from ftplan.planners import deployed
+from ftplan.planners import deployed, origins
 from ftplan.planners.failures import Failed, default_arrivals, what_fails
 
 
@@ -65,6 +66,8 @@ class Situation:
         The inputs as they were read.
     given
         What options add to them.
+    warnings
+        What there was to say when they were read.
     """
 
     topology: Topology
@@ -72,6 +75,7 @@ class Situation:
     stats: StatsTables | None = None
     failure: Failure | None = None
     given: GivenByOptions = GivenByOptions()
+    warnings: tuple[Warn, ...] = ()
 
     # tasks and streams
 
@@ -245,6 +249,27 @@ class Situation:
         ]
         return tuple(file for file in found if file is not None)
 
+    @cached_property
+    def origins(self) -> Mapping[str, origins.Origin]:
+        """Where each field is from that the inputs say something of, or that is assumed, by its name."""
+        found = {
+            "graph": origins.of_rates(self.topology, self.measured.topology),
+            "costs": origins.of_costs(self.costs, self.stated_graph),
+            "state": origins.of_state(self.stated_graph, self.stats),
+            "series": origins.of_loads(self.stats),
+            "home": origins.of_placement(self.unplaced, self.topology, self.warnings),
+            "replicas": origins.of_deployed("replicas", self.given.replicas, bool(self.replicas)),
+            "copies": origins.of_deployed("checkpoints", self.given.checkpoints, bool(self.copies)),
+            "recovery": origins.of_recovery(self.recovery),
+            "bandwidth_mb_s": origins.of_bandwidth(self.recovery, self.given.bandwidth, self.network),
+            "delay_s": origins.of_delay(self.network),
+        }
+        given = self.given
+        if given.fail or given.complete_failure or (self.failure is not None and self.failure.fail):
+            found["failed"] = origins.of_failure(given.fail, given.complete_failure)
+            found["arrivals"] = origins.of_arrivals(bool(self.stated_arrivals), len(self.arrivals[0]))
+        return found
+
 
 def situation_of(
     problem: Problem, options: Any = None, who: str = "a plan", needs: Sequence[str] = ("topology",)
@@ -263,4 +288,4 @@ def situation_of(
             raise FtplanError(f"{who} needs {name}: give --{name} (in Python {name}=...)")
     assert problem.topology is not None
     given = GivenByOptions.of(options)
-    return Situation(problem.topology, problem.cluster, problem.stats, problem.failure, given)
+    return Situation(problem.topology, problem.cluster, problem.stats, problem.failure, given, problem.warnings)

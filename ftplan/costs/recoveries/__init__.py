@@ -1,8 +1,8 @@
 """Measured recoveries, in the forms in which people have them: one file a form.
 
-A reader is ``read(paths, options) -> Reading``, all files of its form at once: a query that was restarted stands in
-two logs. To add one, write it beside the others and give it a row in :data:`READERS`; :func:`form_of` says which file
-is whose.
+A reader of logs is ``read(paths, options) -> RecoveryReading``, all files of its form at once: a query that was
+restarted stands in two logs. One of tables is ``read(path, options)``. To add one, write it beside the others and give
+it a row in :data:`READERS`; :func:`form_of` says which file is whose.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ READERS: Mapping[str, str] = {
     "flink": "ftplan.costs.recoveries.flink:read",
     "spark": "ftplan.costs.recoveries.spark_event_log:read",
 }
+#: Forms whose files are read one by one.
+TABLES = ("recoveries", "curves")
 
 
 def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options: ReadingOptions) -> RecoveryReading:
@@ -44,7 +46,8 @@ def read_recoveries(paths: Sequence[str | os.PathLike[str]], form: str, options:
         by_form.setdefault(form_of(path, options) if form == "auto" else form, []).append(path)
     readings = []
     for name, some in by_form.items():
-        reading: RecoveryReading = resolve_name(READERS[name])(some, options)
+        read = resolve_name(READERS[name])
+        reading = joined(read(path, options) for path in some) if name in TABLES else read(some, options)
         if not reading.recoveries and not reading.curves:
             why = f": {reading.warnings[0].message}" if reading.warnings else ""
             raise FtplanError(f"{', '.join(map(display_name, some))}: no recovery that can be used{why}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading, column_of, joined, numbers, read_table
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading, column_of, numbers, read_table
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path, sha256_of_file
 from ftplan.model import ranges
@@ -22,18 +21,14 @@ MOST_CURVES = 1000
 _SIGNAL = ranges.Range(1e-12, 1e18)
 
 
-def read(paths: Sequence[Path], options: ReadingOptions) -> RecoveryReading:
-    """Read tables of curves; rows may stand in any order.
+def read(path: Path, options: ReadingOptions) -> RecoveryReading:
+    """Read a table of curves; rows may stand in any order.
 
     Raises
     ------
     FtplanError
-        If a table cannot be read, has no time or no signal, or holds a value that is none.
+        If it cannot be read, has no time or no signal, or holds a value that is none.
     """
-    return joined(_table(path, options) for path in paths)
-
-
-def _table(path: Path, options: ReadingOptions) -> RecoveryReading:
     name = display_name(path)
     frame = read_table(path)
     known = [str(column) for column in frame.columns]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading, column_of, joined, numbers, read_table
+from ftplan.costs.recoveries.tables import ReadingOptions, RecoveryReading, column_of, numbers, read_table
 from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name, recorded_path, sha256_of_file
 from ftplan.model import ranges
@@ -44,18 +44,14 @@ def fits(columns: Sequence[str], options: ReadingOptions) -> bool:
     )
 
 
-def read(paths: Sequence[Path], options: ReadingOptions) -> RecoveryReading:
-    """Read tables of recoveries. Rows without an interval are left out and counted where others of the table have one.
+def read(path: Path, options: ReadingOptions) -> RecoveryReading:
+    """Read a table of recoveries. Rows without an interval are left out and counted where others have one.
 
     Raises
     ------
     FtplanError
-        If a table cannot be read, measures nothing, or holds a value that is no number or outside its range.
+        If it cannot be read, measures nothing, or holds a value that is no number or outside its range.
     """
-    return joined(_table(path, options) for path in paths)
-
-
-def _table(path: Path, options: ReadingOptions) -> RecoveryReading:
     name = display_name(path)
     frame = read_table(path)
     known = [str(column) for column in frame.columns]

@@ -11,7 +11,6 @@ from hashlib import sha256
 
 import numpy as np
 
-from ftplan.model.cluster import Node
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.failure import Arrival, planned_times
 from ftplan.model.names import natural_key
@@ -120,15 +119,12 @@ def arrival_times(arrivals: Sequence[Arrival], seed: int, run: int | None) -> li
     times = [low + (high - low) * uniform(seed, run, a.node.id) for a in arrivals for low, high in (a.at_s,)]
     alike: dict[tuple[object, ...], list[int]] = {}
     for i in sorted(range(len(arrivals)), key=lambda i: natural_key(arrivals[i].node.id)):
-        alike.setdefault((arrivals[i].at_s, *_make(arrivals[i].node)), []).append(i)
+        node = arrivals[i].node
+        alike.setdefault((arrivals[i].at_s, node.cpu, node.used_cpu, node.accepts), []).append(i)
     for members in alike.values():
         for i, time in zip(members, sorted(times[i] for i in members), strict=True):
             times[i] = time
     return times
-
-
-def _make(node: Node) -> tuple[object, ...]:
-    return node.cpu, node.used_cpu, node.accepts
 
 
 def checkpoint_age_s(interval_s: float, batch_s: float, seed: int, run: int | None) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray
 from ftplan.planners.rebalance.migration_costs import MigrationSetting, migration_costs
 from ftplan.planners.rebalance.problem import Migration, RebalanceProblem
-from ftplan.simulation.migration.adaptation.setting import LoadTrace
+from ftplan.simulation.migration.adaptation.run import LoadTrace
 
 #: 1 ms a record, a replay of 10 s of input, state that takes 4 s to send at 1 MB/s.
 SETTING = MigrationSetting(

@@ -5,7 +5,7 @@ checkpoints; copies follow, and upkeep may move them. Moves of a period are made
 give. [Madsen2015], section 7.2.
 
 ``simulate`` lets each way to allocate checkpoints (``allocations``) and each preference of targets meet the same
-scene, the load of the statistics; ``run`` plays one, ``setting`` has the trace, the policy, and what is counted.
+scene, the load of the statistics; ``run`` plays one, with the trace, the policy, and what is counted.
 
 Held against: an independent replay, and load traces followed by hand.
 """

@@ -20,7 +20,7 @@ from ftplan.planners.allocate_checkpoints.problem import build
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.problem import RebalanceProblem
 from ftplan.planners.result import Result
-from ftplan.simulation.migration.adaptation.setting import CopyPlaces, Upkeep
+from ftplan.simulation.migration.adaptation.run import CopyPlaces, Upkeep
 
 Held = TypeVar("Held")
 

@@ -31,8 +31,7 @@ from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
 from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem
 from ftplan.simulation.answer import Document, figure
 from ftplan.simulation.migration.adaptation.allocations import TECHNIQUES, Allocator, Technique
-from ftplan.simulation.migration.adaptation.run import run_adaptation
-from ftplan.simulation.migration.adaptation.setting import AdaptationOutcome, AdaptationPolicy, LoadTrace
+from ftplan.simulation.migration.adaptation.run import AdaptationOutcome, AdaptationPolicy, LoadTrace, run_adaptation
 from ftplan.simulation.migration.document import AdaptationFiguresModel, AdaptationOverTimeModel
 from ftplan.simulation.migration.options import TRACE, MigrationSimulationOptions
 from ftplan.simulation.registry import Report

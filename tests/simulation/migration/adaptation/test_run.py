@@ -15,8 +15,7 @@ from ftplan.planners.rebalance.algorithms.outcome import new_copies
 from ftplan.planners.rebalance.algorithms.pairing import paired
 from ftplan.planners.rebalance.migration_costs import PROTOCOLS
 from ftplan.planners.rebalance.problem import Migration, NewCopy, RebalanceProblem
-from ftplan.simulation.migration.adaptation.run import run_adaptation
-from ftplan.simulation.migration.adaptation.setting import AdaptationPolicy
+from ftplan.simulation.migration.adaptation.run import AdaptationPolicy, run_adaptation
 from tests.simulation.migration.cases import SETTING, problem, relieve, trace
 
 POLICY = AdaptationPolicy(relieve)

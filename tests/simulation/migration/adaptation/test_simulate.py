@@ -17,8 +17,7 @@ from ftplan.planners.allocate_checkpoints.metrics import allocation_score
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.simulation.document import load_simulation
 from ftplan.simulation.migration.adaptation.allocations import TECHNIQUES
-from ftplan.simulation.migration.adaptation.run import run_adaptation
-from ftplan.simulation.migration.adaptation.setting import AdaptationPolicy
+from ftplan.simulation.migration.adaptation.run import AdaptationPolicy, run_adaptation
 from ftplan.simulation.migration.adaptation.simulate import AdaptationScene, scene_of
 from ftplan.simulation.migration.options import ALLOCATIONS, MigrationSimulationOptions
 from tests.simulation.migration.adaptation.file_cases import AT_THE_CEILING, MB, against_each_other, day, job
