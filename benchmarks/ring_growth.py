@@ -28,8 +28,8 @@ from ftplan.planners.peer_ring.algorithms.baselines import hashed_ring, virtual_
 from ftplan.planners.peer_ring.algorithms.bounds import least_load
 from ftplan.planners.peer_ring.algorithms.exact import exact
 from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import candidate_orders, every_order
+from ftplan.planners.peer_ring.algorithms.moves.cuts import RingChange
 from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.paper import paper
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem

@@ -11,9 +11,8 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.incumbents import untraced
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.algorithms.choices import Sizes
 from ftplan.planners.scale_out.algorithms.exact import exact
-from ftplan.planners.scale_out.algorithms.free_cores import FreeCores, Placed
+from ftplan.planners.scale_out.algorithms.free_cores import FreeCores, Placed, Sizes
 from ftplan.planners.scale_out.algorithms.outcome import ordered, outcome
 from ftplan.planners.scale_out.parallelism import sizings
 from ftplan.planners.scale_out.problem import (

@@ -15,8 +15,15 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.algorithms.choices import JobLevel, ScalingChoices, Sizes
-from ftplan.planners.scale_out.algorithms.free_cores import UNITS, CoreUnits, FreeCores, Placed
+from ftplan.planners.scale_out.algorithms.free_cores import (
+    UNITS,
+    CoreUnits,
+    FreeCores,
+    JobLevel,
+    Placed,
+    ScalingChoices,
+    Sizes,
+)
 from ftplan.planners.scale_out.algorithms.outcome import above_quota, outcome, scaling
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem, extra_cpu
 from ftplan.planners.solver import SatAnswer, solve_sat

@@ -15,8 +15,7 @@ from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.result import Result
-from ftplan.planners.scale_out.algorithms.choices import Sizes
-from ftplan.planners.scale_out.algorithms.free_cores import Placed
+from ftplan.planners.scale_out.algorithms.free_cores import Placed, Sizes
 from ftplan.planners.scale_out.parallelism import OperatorSizing
 from ftplan.planners.scale_out.problem import (
     OperatorScaling,

@@ -17,8 +17,8 @@ from ftplan.planners.peer_ring.algorithms.exact import exact
 from ftplan.planners.peer_ring.algorithms.moves import from_current as module
 from ftplan.planners.peer_ring.algorithms.moves import levels as levels_module
 from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import every_order
+from ftplan.planners.peer_ring.algorithms.moves.cuts import RingChange
 from ftplan.planners.peer_ring.algorithms.moves.from_current import from_current
-from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, less_crowded
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem

@@ -17,10 +17,9 @@ from ftplan.planners.peer_ring.algorithms.moves import arc_bound as bounds
 from ftplan.planners.peer_ring.algorithms.moves import cuts as module
 from ftplan.planners.peer_ring.algorithms.moves.arc_bound import arc_bound
 from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import candidate_orders, every_order
-from ftplan.planners.peer_ring.algorithms.moves.cuts import floor_bytes, least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.cuts import RingChange, floor_bytes, least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.from_current import front
 from ftplan.planners.peer_ring.algorithms.moves.levels import LevelLimits, best_of, orders_of
-from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_of, ring_problem, with_current

@@ -20,7 +20,7 @@ from ftplan.compiled import compiled
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange, plain_or_compiled
+from ftplan.planners.peer_ring.algorithms.moves.cuts import RingChange, plain_or_compiled
 
 
 @compiled

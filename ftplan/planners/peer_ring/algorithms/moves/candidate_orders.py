@@ -14,9 +14,8 @@ import numpy as np
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.bounds import LeastLoad
-from ftplan.planners.peer_ring.algorithms.moves.cuts import FEW_TRIES, least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.cuts import FEW_TRIES, RingChange, least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.insertion import order_with_joins
-from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, less_crowded
 from ftplan.planners.peer_ring.problem import RingProblem
 

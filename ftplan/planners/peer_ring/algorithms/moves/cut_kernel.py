@@ -53,18 +53,9 @@ def bands(sums: Any, limit: Any, low: Any, high: Any) -> Any:
 
 @compiled
 def cheapest(
-    sums: Any,
-    worth: Any,
-    limit: Any,
-    walk: int,
-    begin: Any,
-    atom: Any,
-    low: Any,
-    high: Any,
-    marked: int,
-    came: Any,
+    sums: Any, worth: Any, limit: Any, walk: int, begin: Any, atom: Any, low: Any, high: Any, marked: int, came: Any,
     cuts: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     """Return the least cost of cuts within their bands, infinite if there are none, and the cuts in *cuts*.
 
     Cut n need not be cut 0 one turn later where their bands are wider than one place: the cost is then a lower bound.

@@ -23,7 +23,7 @@ from ftplan.planners.peer_ring.algorithms.moves.candidate_orders import (
     every_order,
     members_in_place,
 )
-from ftplan.planners.peer_ring.algorithms.moves.cuts import CutEffort, least_bytes
+from ftplan.planners.peer_ring.algorithms.moves.cuts import CutEffort, RingChange, least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.levels import (
     LevelLimits,
     RatedOrder,
@@ -33,7 +33,6 @@ from ftplan.planners.peer_ring.algorithms.moves.levels import (
     fewest_bytes,
     orders_of,
 )
-from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.outcome import has_requested_last_copies, too_many_bytes
 from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of

@@ -14,8 +14,7 @@ import numpy as np
 from ftplan.compiled import compiled
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.moves.cuts import least_bytes
-from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange, plain_or_compiled
+from ftplan.planners.peer_ring.algorithms.moves.cuts import RingChange, least_bytes, plain_or_compiled
 
 
 @compiled

@@ -16,8 +16,7 @@ from ftplan.model.plan import Infeasible
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.moves.cuts import MOST_STEPS, CutEffort, floor_bytes, least_bytes
-from ftplan.planners.peer_ring.algorithms.moves.ring_change import RingChange
+from ftplan.planners.peer_ring.algorithms.moves.cuts import MOST_STEPS, CutEffort, RingChange, floor_bytes, least_bytes
 from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered

@@ -24,17 +24,8 @@ from ftplan.planners.peer_ring.problem import RingProblem
 
 @compiled
 def beam(
-    sums: Any,
-    cpu: Any,
-    begin: Any,
-    zone: Any,
-    zones: Any,
-    start: Any,
-    limit: Any,
-    kept: Any,
-    parent: Any,
-    chosen: Any,
-) -> Any:
+    sums: Any, cpu: Any, begin: Any, zone: Any, zones: Any, start: Any, limit: Any, kept: Any, parent: Any, chosen: Any,
+) -> Any:  # fmt: skip
     """Cover the circle from *start* by arcs within the limit, nodes of zone ``zones[k]`` at place k.
 
     ``cpu`` (n,) is that of all nodes, group after group, and ``begin`` (G + 1,) where each group begins. Each partial

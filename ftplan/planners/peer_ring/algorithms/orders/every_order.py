@@ -45,23 +45,9 @@ def crowding(repeated: Any, history: Any, first: Any, zones: Any, histories: Any
 
 @compiled
 def reached(
-    sums: Any,
-    ends: Any,
-    kind: Any,
-    zone: Any,
-    count: Any,
-    stride: Any,
-    taken: Any,
-    left: Any,
-    repeated: Any,
-    zones: Any,
-    width: Any,
-    start: Any,
-    first: Any,
-    most: Any,
-    limit: Any,
-    far: Any,
-) -> Any:
+    sums: Any, ends: Any, kind: Any, zone: Any, count: Any, stride: Any, taken: Any, left: Any, repeated: Any, zones:
+    Any, width: Any, start: Any, first: Any, most: Any, limit: Any, far: Any,
+) -> Any:  # fmt: skip
     """Fill *far* (S, H, V + 1) with the farthest place that the arcs of a choice reach, -1 for none.
 
     Returns the number in (H, V + 1) of a way with which all nodes cover the circle from *start*, -1 for none.
@@ -109,23 +95,9 @@ def reached(
 
 @compiled
 def reached_exactly(
-    sums: Any,
-    kind: Any,
-    zone: Any,
-    count: Any,
-    stride: Any,
-    taken: Any,
-    left: Any,
-    repeated: Any,
-    zones: Any,
-    width: Any,
-    start: Any,
-    first: Any,
-    most: Any,
-    limit: Any,
-    loads: Any,
-    there: Any,
-) -> Any:
+    sums: Any, kind: Any, zone: Any, count: Any, stride: Any, taken: Any, left: Any, repeated: Any, zones: Any, width:
+    Any, start: Any, first: Any, most: Any, limit: Any, loads: Any, there: Any,
+) -> Any:  # fmt: skip
     """Fill *there* (S, H, V + 1, M + 1) with every place, counted from *start*, that arcs reach, none of them empty.
 
     As :func:`reached` otherwise; ``loads`` (K,) is what an arc of each kind may have.

@@ -92,14 +92,9 @@ class PolicyReplay:
 
 @compiled
 def _thresholds(
-    expected: FloatArray,
-    capacity: FloatArray,
-    day: IntArray,
-    span: int,
-    start: int,
-    rescales: int,
-    policy: tuple[float, float, float, int, int, int],
-) -> IntArray:
+    expected: FloatArray, capacity: FloatArray, day: IntArray, span: int, start: int, rescales: int, policy:
+    tuple[float, float, float, int, int, int],
+) -> IntArray:  # fmt: skip
     """Go on window by window. A kernel takes plain arrays and numbers, therefore so many parameters."""
     scale_out, target, scale_in, hold, _, reserve = policy
     schedule = np.empty(len(expected), dtype=np.int64)

@@ -57,18 +57,9 @@ class Recursion(NamedTuple):
 
 @compiled
 def _sweep(
-    first: int,
-    last: int,
-    tail: FloatArray,
-    choices: Any,
-    overloads: Any,
-    overloads_after: Any,
-    days: IntArray,
-    window_s: float,
-    rescale_s: float,
-    price: float,
-    counted: bool,
-) -> FloatArray:
+    first: int, last: int, tail: FloatArray, choices: Any, overloads: Any, overloads_after: Any, days: IntArray,
+    window_s: float, rescale_s: float, price: float, counted: bool,
+) -> FloatArray:  # fmt: skip
     """Go back over the windows. A kernel takes plain arrays and numbers, therefore so many parameters.
 
     The best rescale out and in is kept while tasks go down and up: O(1) a state.
