@@ -5,12 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from ortools.linear_solver import pywraplp
-    from ortools.math_opt.python import mathopt
-    from ortools.sat.python import cp_model
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -67,9 +62,8 @@ def interruptible(call: Callable[[], T], stop: Callable[[], object] | None = Non
 
     Solvers are C++: while one runs in the main thread no signal handler of Python does, and some catch signals
     themselves, so that Ctrl-C is lost or only ends the solver. Here the call runs in a thread of its own, and the
-    caller waits; no handler is installed, so that this works in any thread. Solvers must be told not to catch signals
-    (CP-SAT ``catch_sigint_signal``, SCIP ``misc/catchctrlc``), and must release Python's lock, as those of OR-Tools do
-    except for its flows.
+    caller waits; no handler is installed, so that this works in any thread. Solvers must be told not to catch signals,
+    and must release Python's lock, as those of OR-Tools do except for its flows.
 
     Parameters
     ----------
@@ -106,71 +100,3 @@ def interruptible(call: Callable[[], T], stop: Callable[[], object] | None = Non
 def left_running() -> bool:
     """Return whether a solver that did not stop still runs: a process must then leave without tidying up after it."""
     return not all(done.is_set() for done in _left)
-
-
-def solve_sat(model: cp_model.CpModel, solver: cp_model.CpSolver, time_limit_s: float) -> int | None:
-    """Run CP-SAT with its parameters and a time limit; return the status, None where it did not end: it has no answer.
-
-    The part of its presolve that merges "at most one" with linear rows is left out: version 9.15 loses solutions there
-    and calls others optimal (google/or-tools issue 5293).
-
-    Raises
-    ------
-    KeyboardInterrupt
-        As it comes.
-    """
-    solver.parameters.max_time_in_seconds = max(time_limit_s, 0.01)
-    solver.parameters.catch_sigint_signal = False
-    solver.parameters.presolve_inclusion_work_limit = 0
-    try:
-        status: int = interruptible(lambda: solver.solve(model), solver.stop_search, time_limit_s)
-    except SolverStuck:
-        return None
-    return status
-
-
-def solve_highs(
-    model: mathopt.Model,
-    parameters: mathopt.SolveParameters,
-    time_limit_s: float,
-    hints: mathopt.ModelSolveParameters | None = None,
-) -> mathopt.SolveResult | None:
-    """Run HiGHS, whose parameters hold its time limit; return what it found, None where it did not end.
-
-    HiGHS has no way to be stopped: an interrupt leaves it behind.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        As it comes.
-    """
-    from ortools.math_opt.python import mathopt
-
-    kind = mathopt.SolverType.HIGHS
-    try:
-        return interruptible(
-            lambda: mathopt.solve(model, kind, params=parameters, model_params=hints), time_limit_s=time_limit_s
-        )
-    except SolverStuck:
-        return None
-
-
-def solve_linear(
-    solver: pywraplp.Solver, time_limit_s: float, parameters: pywraplp.MPSolverParameters | None = None
-) -> int | None:
-    """Run SCIP or GLOP with a time limit; return the status, None where it did not end.
-
-    SCIP must have been told ``misc/catchctrlc = FALSE``.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        As it comes.
-    """
-    solver.SetTimeLimit(max(int(time_limit_s * 1000), 10))
-    given = () if parameters is None else (parameters,)
-    try:
-        status: int = interruptible(lambda: solver.Solve(*given), solver.InterruptSolve, time_limit_s)
-    except SolverStuck:
-        return None
-    return status

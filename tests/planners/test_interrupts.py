@@ -9,11 +9,10 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from ortools.math_opt.python import mathopt
 
 from ftplan.compiled import compiled, remembered
 from ftplan.planners import interrupts
-from ftplan.planners.interrupts import SolverStuck, interruptible, left_running, solve_highs
+from ftplan.planners.interrupts import SolverStuck, interruptible, left_running
 
 
 @pytest.fixture(autouse=True)
@@ -142,20 +141,6 @@ def test_an_interrupt_wins_over_the_failure_that_it_causes() -> None:
         compile_it()
     with pytest.raises(RuntimeError, match="no signal"), remembered():
         raise RuntimeError("no signal")
-
-
-def test_a_program_whose_solver_does_not_end_has_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, parameters = mathopt.Model(), mathopt.SolveParameters()
-    model.maximize(model.add_variable(ub=3.0))
-    answer = solve_highs(model, parameters, 60.0)
-    assert answer is not None
-    assert answer.termination.objective_bounds.dual_bound == pytest.approx(3.0)
-
-    def stuck(*_: object, **__: object) -> None:
-        raise SolverStuck("it runs on")
-
-    monkeypatch.setattr(interrupts, "interruptible", stuck)
-    assert solve_highs(model, parameters, 60.0) is None
 
 
 def test_works_in_another_thread_than_the_main_one() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from ftplan.planners.solver import (
     solve_program,
     solve_sat,
 )
+from tests.places import ROOT
 
 SIZES, COSTS, ROOM = (4, 5, 6, 7), (7.0, 8.0, 9.0, 10.5), 15
 
@@ -213,3 +215,15 @@ def test_the_workaround_is_still_needed() -> None:
     with_merging = solve_sat(merged_model(), Budget(60.0), 0, presolve_inclusion_work_limit=100_000_000)
     assert with_merging.ended == "optimal"
     assert with_merging.objective > cheapest_by_hand()
+
+
+def test_no_other_module_runs_a_solver() -> None:
+    """So that seed, limits and tolerances are those of the one runner; flows, which have none of these, are free."""
+    calls = re.compile(r"CpSolver\(|CreateSolver\(|mathopt\.solve\(|best_objective_bound|dual_bound\b.*termination")
+    free = {"planners/solver.py"}
+    found = {
+        str(path.relative_to(ROOT / "ftplan"))
+        for path in (ROOT / "ftplan").rglob("*.py")
+        if calls.search(path.read_text("utf-8"))
+    }
+    assert found <= free, f"solvers are run outside planners/solver.py: {sorted(found - free)}"
