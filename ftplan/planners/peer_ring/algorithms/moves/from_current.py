@@ -116,8 +116,8 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
         why = too_many_bytes(problem, needed)
         return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
     proven = (
-        chosen.violations <= (answer.violations_bound or 0)
-        and chosen.load <= max(bound, wanted.target) * (1.0 + ROUNDING)
+        crowded(problem.zone[answer.ring.node], change.walk)[0] <= (answer.violations_bound or 0)
+        and problem.largest_load(answer.ring) <= max(bound, wanted.target) * (1.0 + ROUNDING)
         and needed <= (answer.bytes_bound or 0.0) * (1.0 + ROUNDING)
     )
     return Result("optimal" if proven else "feasible", answer, (), bound, warnings=budget.warnings())
@@ -180,7 +180,11 @@ def _within(change: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
 def _answer(
     change: RingChange, chosen: RatedRing, best: LeastLoad, wanted: LevelLimits, complete: bool, budget: Budget
 ) -> tuple[RingAnswer, float]:
-    """Return the answer with the bounds of its levels, and the bound of the largest load."""
+    """Return the answer with the bounds of its levels, and the bound of the largest load.
+
+    What is proven of load and bytes holds for rings with as few violations among neighbours as the chosen one. The ring
+    in place may stay with more of them, where it has fewer with its tiered copies: bounds are not above what it has.
+    """
     problem, current = change.problem, change.current
     ring = tiered(problem, chosen.ring)
     if _same(problem, current, ring) or _no_better(change, ring, wanted):
@@ -188,7 +192,10 @@ def _answer(
     steps = () if ring is current else (RingStep(_event(problem), ring),)
     last = change.lacking_last
     if complete:
-        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
+        bytes_bound = min(chosen.bytes_bound + last, change.bytes(ring))
+        return RingAnswer(steps, ring, chosen.violations, bytes_bound), min(
+            chosen.load_bound, problem.largest_load(ring)
+        )
     allowed = max(problem.largest_load(ring), wanted.target)
     log = Incumbents[Ring]("min", "bytes that travel")
     log.prove(change.lacking + last, "copies beyond those held")
