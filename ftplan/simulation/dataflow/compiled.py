@@ -160,8 +160,13 @@ class CompiledPlane:
         """Let live tasks forget queues and buffers and go back to the state after *batch* batches.
 
         What is under way to them is gone. Live tasks that feed them and do not go back send again what they have kept.
-        A task that is down stays down; one that is stalled stays stalled.
+        A task that is down stays down; one that is stalled stays stalled. Where each task makes its own checkpoints,
+        those of tasks that are down are of no use beyond that batch: they may hold what others will not do again.
         """
+        if not self.options.coordinated:
+            safe, live = self._state.task[k.SAFE], self._state.task[k.LIVE]
+            for task in range(self.job.tasks):
+                safe[task] = safe[task] if live[task] else min(safe[task], batch)
         self._go_on_from(self._live(tasks), batch)
 
     def buffer(self, on: bool) -> None:
