@@ -64,17 +64,11 @@ def engine_log(
 
     Raises FtplanError if ``--key-groups`` says otherwise.
 
-    Parameters
-    ----------
-    frame
-        At least ``time_us``, ``operator``, ``records`` (0 where a row is about something else) and one of ``task`` and
-        ``key_group``; maybe ``file`` (int, position in *files*), ``broken`` (int, position in *faults*, null where the
-        row is good) and ``raw`` (the line as text, for the rejects).
-    key_groups
-        The number of key groups of each operator id where the engine tells; operators that are not in it have none,
-        unless ``--key-groups`` or a topology says so.
-    warnings
-        What deserves a second look; the manifest has them, and the command says them.
+    *frame*: at least ``time_us``, ``operator``, ``records`` (0 where a row is about something else) and one of ``task``
+    and ``key_group``; maybe ``file`` (int, position in *files*), ``broken`` (int, position in *faults*, null where the
+    row is good) and ``raw`` (the line as text, for the rejects). *key_groups*: the number of key groups of each
+    operator id where the engine tells; operators that are not in it have none, unless ``--key-groups`` or a topology
+    says so. *warnings*: what deserves a second look; the manifest has them, and the command says them.
     """
     names = [c for c in COLUMNS if c in frame.columns]
     typed = [F.col(c).cast(COLUMNS[c][0]).alias(f"f{i}") for i, c in enumerate(names)]

@@ -53,12 +53,7 @@ class CompiledPlane:
 
     What is long is compiled; what is short runs as it is.
 
-    Parameters
-    ----------
-    job, options
-        What runs, and how.
-    until_s
-        How far it will be advanced, if that is known.
+    *job*, *options*: what runs, and how. *until_s*: how far it will be advanced, if that is known.
     """
 
     def __init__(self, job: StreamJob, options: FlowOptions, until_s: float = 0.0) -> None:
@@ -78,10 +73,7 @@ class CompiledPlane:
     def advance(self, until_s: float) -> None:
         """Let happen what happens before a time.
 
-        Raises
-        ------
-        FtplanError
-            If there are more batches, tasks, streams and bins than fit in memory.
+        Raises FtplanError if there are more batches, tasks, streams and bins than fit in memory.
         """
         if not self._fast or until_s > (self._batches - 2) * self.job.batch_s:
             self._prepare(until_s)

@@ -82,10 +82,7 @@ class RecoveryScene:
 def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOptions) -> RecoveryScene:
     """Build what all runs have in common. What *options* leave open is as the plan says, else by default.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or names what is not there, nothing fails, or the job does not keep up.
+    Raises FtplanError if an input is missing or names what is not there, nothing fails, or the job does not keep up.
     """
     if problem.topology is None:
         raise FtplanError("a simulation needs a topology: give --topology (in Python topology=...)")

@@ -25,12 +25,7 @@ class Membership:
     def install(self, ring: Ring, changes: list[Change], fixed_s: float = 0.0) -> None:
         """Let a ring hold from now on: new owners take over from the copies that they have, new backups get copies.
 
-        Parameters
-        ----------
-        changes
-            By the node that takes over; each gets what comes of it.
-        fixed_s
-            From now until a node replays.
+        *changes*: by the node that takes over; each gets what comes of it. *fixed_s*: from now until a node replays.
         """
         world = self.world
         owner, holds = world.placed(ring)

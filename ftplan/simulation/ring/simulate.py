@@ -222,10 +222,7 @@ def simulate(problem: Problem, plan: Any, request: RingSimulationOptions, progre
 
     *plan*: of a ring; None: nodes at even or random places, and what is missing of topology and cluster is alike.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit.
+    Raises FtplanError if an input is missing or does not fit.
     """
     scene = scene_of(problem, plan, request)
     outcomes = []

@@ -71,10 +71,7 @@ class AdaptationScene:
 def scene_of(problem: Problem, options: MigrationSimulationOptions) -> AdaptationScene:
     """Return what all runs have in common.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit, or there is no window to plan on or to simulate.
+    Raises FtplanError if an input is missing or does not fit, or there is no window to plan on or to simulate.
     """
     shared = {name: getattr(options, name) for name in RebalanceOptions.options() if name in options.options()}
     prepared = prepare(problem, RebalanceOptions(**shared, tolerance="none"))
@@ -158,10 +155,8 @@ def simulate_trace(
     Checkpoints are planned on the first part of the windows; key groups begin where the cluster has them. Random
     allocations are drawn ``runs`` times.
 
-    Raises
-    ------
-    FtplanError
-        If a plan is given, an input is missing or does not fit, or there is no window to plan on or to simulate.
+    Raises FtplanError if a plan is given, an input is missing or does not fit, or there is no window to plan on or to
+    simulate.
     """
     if plan is not None:
         raise FtplanError("--level trace simulates adaptation over the statistics: leave out the plan")
