@@ -106,12 +106,23 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A plan in an engine's words."""
+    """A plan in an engine's words.
 
-    target: str  # the engine
-    kind: str  # the kind of the plan
-    text: str  # what the file holds
-    #: What the engine cannot be told, and what deserves a second look before the file is used
+    Attributes
+    ----------
+    target
+        The engine.
+    kind
+        The kind of the plan.
+    text
+        What the file holds.
+    warnings
+        What the engine cannot be told, and what deserves a second look before the file is used.
+    """
+
+    target: str
+    kind: str
+    text: str
     warnings: tuple[Warn, ...] = ()
 
 

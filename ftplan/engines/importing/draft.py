@@ -85,12 +85,24 @@ class ImportOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came of an import."""
+    """What came of an import.
 
-    topology: dict[str, Any]  # a document, as ``ftplan.load`` takes it
-    cluster: dict[str, Any] | None  # another; None where the engine names no hosts
-    assumptions: tuple[Warn, ...] = ()  # what the engine does not say, and what is taken instead
-    notes: tuple[Warn, ...] = ()  # what was left out or changed by rule, and what the readers warn of
+    Attributes
+    ----------
+    topology
+        A document, as ``ftplan.load`` takes it.
+    cluster
+        Another; None where the engine names no hosts.
+    assumptions
+        What the engine does not say, and what is taken instead.
+    notes
+        What was left out or changed by rule, and what the readers warn of.
+    """
+
+    topology: dict[str, Any]
+    cluster: dict[str, Any] | None
+    assumptions: tuple[Warn, ...] = ()
+    notes: tuple[Warn, ...] = ()
 
 
 #: The largest count that a file may hold.
