@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -148,7 +149,7 @@ class Membership:
         view = world.view()
         for mapper in world.mappers:
             wait_s = next(world.random) * world.setting.timing.latency_bound_s
-            after(world.env, wait_s, _learns(mapper.learn, view))
+            after(world.env, wait_s, partial(mapper.learn, view))
 
     def _sounded(self) -> None:
         """Carry out what was prepared when all copies are there, and note what is whole again."""
@@ -167,7 +168,3 @@ class Membership:
         if waiting and not (world.holds & ~world.sound).any():
             for change in waiting:
                 change.restored_s = world.now
-
-
-def _learns(learn: Callable[..., None], view: object) -> Callable[[], None]:
-    return lambda: learn(view)
