@@ -107,6 +107,13 @@ def arrow_frame(session: Session, table: Any) -> Any:
     return session.spark.createDataFrame(table.combine_chunks())
 
 
+def rejected_rows(fault: int, texts: Sequence[str]) -> Any:
+    """Return the rows of lines that are broken by the fault of a number, as an Arrow table."""
+    import pyarrow as pa
+
+    return pa.table({"broken": pa.array([fault] * len(texts), pa.int32()), "raw": pa.array(texts, pa.string())})
+
+
 def _agreed(mapping: LogMapping, key_groups: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     given = dict(mapping.operator_key_groups)
     for operator, count in key_groups.items():

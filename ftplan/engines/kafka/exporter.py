@@ -52,7 +52,8 @@ def kafka_reassignment(
     assignments = (plan.plan or {})["assignments"]
     nodes = sorted({node for item in assignments for node in item["checkpoints"]}, key=natural_key)
     operators = sorted({item["operator"] for item in assignments})
-    refuse_unknown("--broker-map", broker_map, {*nodes, *_nodes(problem)}, "node")
+    there = () if problem.cluster is None else problem.cluster.position
+    refuse_unknown("--broker-map", broker_map, {*nodes, *there}, "node")
     refuse_unknown("--topic", topic, operators, "operator")
     brokers = {node: _broker(node, broker_map, problem) for node in nodes}
     topics = {operator: _topics(operator, topic, application_id, problem) for operator in operators}
@@ -74,10 +75,6 @@ def kafka_reassignment(
     entries = [partitions[key] for key in sorted(partitions)]
     text = json.dumps({"version": 1, "partitions": entries}, indent=1) + "\n"
     return Export("kafka-reassignment", plan.kind, text, tuple(_warnings(plan, entries, bandwidth)))
-
-
-def _nodes(problem: Problem) -> tuple[str, ...]:
-    return () if problem.cluster is None else tuple(node.id for node in problem.cluster.nodes)
 
 
 def _broker(node_id: str, mapped: Mapping[str, str], problem: Problem) -> int:
