@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -166,7 +166,7 @@ class ClairvoyantRepair:
 def clairvoyant_repair(problem: RecoveryProblem, parallel: bool = False) -> ClairvoyantRepair:
     """Return what is certain of a repair. Cost O(failures · tasks)."""
     walk = _EpochWalk(problem)
-    may_stop = _may_stop(problem, walk.ever) if problem.may_pause else np.zeros_like(problem.failed)
+    may_stop = _may_stop(problem) if problem.may_pause else np.zeros_like(problem.failed)
     queries = failed_queries(problem.graph, walk.ever | may_stop)
     task = queries.task
     cost = problem.cost[task]
@@ -195,9 +195,10 @@ def clairvoyant_repair(problem: RecoveryProblem, parallel: bool = False) -> Clai
     )
 
 
-def _may_stop(problem: RecoveryProblem, ever: BoolArray) -> BoolArray:
-    """Return which tasks have only queries of less priority than some query that ever fails, shape (tasks,)."""
+def _may_stop(problem: RecoveryProblem) -> BoolArray:
+    """Return which tasks have only queries of less priority than some that ever fails, without standbys, (tasks,)."""
     graph = problem.graph
+    ever = _EpochWalk(replace(problem, standby=np.full_like(problem.standby, -1))).ever
     priority = graph.per_task("priority")
     highest = float(priority[failed_queries(graph, ever).query].max(initial=0.0))
     high = graph.output & (priority >= highest)
