@@ -68,7 +68,6 @@ def test_a_bound_that_a_plan_beats_is_found_out(
 @pytest.mark.usefixtures("few_random_orders")
 def test_a_solver_that_proves_too_much_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     solve = objectives.solve_intervals
-    monkeypatch.setattr(objectives, "optimum_where_few", lambda *_: None)
     none = np.zeros(1)
     monkeypatch.setattr(objectives, "repair_bound", lambda *_, **__: RepairBound(0.0, none, none, none))
     planned(PLAIN, "priority-time", algorithm="exact")
