@@ -28,11 +28,10 @@ from ftplan.planners.allocate_checkpoints.rules import fair_shares
 
 @dataclass(frozen=True, slots=True)
 class Migrations:
-    """Migrations of the simulated adaptation: to a copy's host, and to any other node; and situations of overload."""
+    """Migrations of the simulated adaptation: to a copy's host, and to any other node."""
 
     assisted: int
     direct: int
-    situations: int
 
     @property
     def share(self) -> float | None:
@@ -56,14 +55,13 @@ def migrations(loads: FloatArray, plan: PlannedCopies, nodes: NodeLoad) -> Migra
     the share of assisted migrations among those made; that holders of checkpoints are preferred as targets is ours, and
     raises the share of a random plan too.
     """
-    assisted = direct = situations = 0
+    assisted = direct = 0
     hosts = np.split(plan.host, np.cumsum(plan.count)[:-1]) if plan.count.size else []
     members = [np.flatnonzero(plan.home == node) for node in range(nodes.load.shape[1])]
     overloaded = nodes.overloaded
     for window in np.flatnonzero(overloaded.any(axis=1)).tolist():
         room = nodes.overload * nodes.capacity - nodes.load[window]
         for node in np.argsort(room, kind="stable")[: int(overloaded[window].sum())].tolist():
-            situations += 1
             for group in _heaviest_first(loads[window], members[node]):
                 if room[node] >= 0:
                     break
@@ -78,7 +76,7 @@ def migrations(loads: FloatArray, plan: PlannedCopies, nodes: NodeLoad) -> Migra
                 room[target] -= load
                 assisted += helped
                 direct += not helped
-    return Migrations(assisted, direct, situations)
+    return Migrations(assisted, direct)
 
 
 def _heaviest_first(load: FloatArray, groups: IntArray) -> list[int]:

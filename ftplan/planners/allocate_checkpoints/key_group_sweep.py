@@ -16,8 +16,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.model.units import Measure
-from ftplan.planners.allocate_checkpoints.algorithms.baselines import even
-from ftplan.planners.allocate_checkpoints.algorithms.correlated import correlated
+from ftplan.planners.allocate_checkpoints.algorithms.baselines import correlated, even
 from ftplan.planners.allocate_checkpoints.copy_measures import overloaded_windows, usable_windows
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build

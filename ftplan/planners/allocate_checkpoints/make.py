@@ -77,7 +77,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
     judged, more = _on_unseen_time(asked, answer, report)
     known = {warning.code for warning in warnings}
     warnings += [warning for warning in more if warning.code not in known]
-    warnings += () if judged is None else judged.warnings
+    warnings += () if judged is None else judged[1]
     transfers = None
     if assignments is not None:
         transfers = moves(assignments, asked.cluster.placement, asked.topology, asked.series)
@@ -98,7 +98,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
             warnings.append(Warn("COMPARISON_CUT", "the plan is not compared with even: the time limit is over"))
         warnings += no_gain(figures, asked.objective)
     if judged is not None:
-        figures["holdout"] = judged.summary
+        figures["holdout"] = judged[0]
     if report is not None:
         allowance = maintenance.move_limits(options)
         figures["upkeep"] = maintenance.maintenance_summary(report, allowance, transfers, asked.objective.sign)
