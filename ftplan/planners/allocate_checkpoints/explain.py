@@ -120,10 +120,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     the rule that the copy would break there, None where it only costs more. Cost O(key groups + nodes) beside that
     of the objective.
 
-    Raises
-    ------
-    FtplanError
-        If the selector is of another kind or names what the plan does not have.
+    Raises :class:`FtplanError` if the selector is of another kind or names what the plan does not have.
     """
     topology, cluster, whole = require(problem, CheckpointAllocationOptions.of_plan(plan).load)
     series = planned_on(plan, whole)

@@ -35,10 +35,7 @@ def sweep_key_groups(problem: Problem, key_groups: Sequence[int], measure: Measu
     the last 30 % of the trace with plans made on the first 70 %, by ``correlated`` and by ``even`` (mean of 5 seeds);
     None where nothing is overloaded there. One copy each. Cost: that of six plans a number.
 
-    Raises
-    ------
-    FtplanError
-        If a number does not divide the one measured, or a placement is missing.
+    Raises :class:`FtplanError` if a number does not divide the one measured, or a placement is missing.
     """
     assert problem.stats is not None
     fine = key_group_series(problem.stats, measure, problem.topology)

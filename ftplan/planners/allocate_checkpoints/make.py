@@ -63,10 +63,7 @@ class _Question:
 def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationOptions) -> Plan:
     """Plan the checkpoints of all keyed operators that have statistics; see ``ftplan allocate-checkpoints --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or options contradict each other.
+    Raises :class:`FtplanError` if an input is missing, or options contradict each other.
     """
     asked = _question(problem, planner, options)
     result, report = _searched(asked)
@@ -159,10 +156,7 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
 def _settings(options: CheckpointAllocationOptions, objective: CheckpointObjective, ends: float) -> AllocationOptions:
     """Return what of the options planners are told; the search ends at *ends*.
 
-    Raises
-    ------
-    FtplanError
-        If a failover limit is both given and to be found.
+    Raises :class:`FtplanError` if a failover limit is both given and to be found.
     """
     if options.minimise and options.failover_limit is not None:
         raise FtplanError("--minimise failover finds the failover limit itself: leave out --failover-limit")
@@ -208,10 +202,7 @@ def _searched(asked: _Question) -> tuple[Result[Allocation], MaintenanceReport |
 def _objective(asked: _Question, result: Result[Allocation]) -> Objective:
     """Return the objective with the value of the plan, whatever the planner reports.
 
-    Raises
-    ------
-    RuntimeError
-        If that is not the same: a fault of the planner.
+    Raises :class:`RuntimeError` if that is not the same: a fault of the planner.
     """
     objective, answer = asked.objective, result.answer
     random = objective.sign * asked.problem.by_group.random_value

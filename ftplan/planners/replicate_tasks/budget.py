@@ -44,10 +44,7 @@ class ReplicationBudget:
 
         The memory of a replica is the state that it holds; one without state takes none.
 
-        Raises
-        ------
-        FtplanError
-            If memory is limited and no task has any state.
+        Raises :class:`FtplanError` if memory is limited and no task has any state.
         """
         if self.unit == "tasks":
             return np.ones(len(cpu))
@@ -80,10 +77,7 @@ def parse_budget(
     least
         What they shall be fewest of: ``replicas``, ``cores`` or ``mb``.
 
-    Raises
-    ------
-    FtplanError
-        If none or several are given, or a text means nothing.
+    Raises :class:`FtplanError` if none or several are given, or a text means nothing.
     """
     flags = {"--budget": budget, "--budget-cpu": budget_cpu, "--budget-mb": budget_mb, "--target": target}
     given = [flag for flag, value in flags.items() if value is not None]

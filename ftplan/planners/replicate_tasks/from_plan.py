@@ -26,10 +26,7 @@ def question_of(
     failure_given
         The problem's failure is another than the plan's: it wins over ``worst_case``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises :class:`FtplanError` if an input is missing, or the plan's options are not what they should be.
     """
     asked = options_of(plan, fail, failure_given)
     given = [plan.options.get(name) for name in BUDGETS]
@@ -57,9 +54,6 @@ def replicas_of(plan: Plan) -> list[Mapping[str, Any]]:
 def nodes_by_task(plan: Plan, graph: TaskGraph) -> dict[int, str | None]:
     """Return the node of each replica by task.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names a task that the topology does not have.
+    Raises :class:`FtplanError` if the plan names a task that the topology does not have.
     """
     return {graph.number(item["operator"], item["index"]): item.get("node") for item in replicas_of(plan)}

@@ -73,10 +73,8 @@ PLANNED, COMPARING_S = 0.5, 0.5
 def make(problem: Problem, planner: registry.Row, options: TaskReplicationOptions) -> Plan:
     """Plan which tasks get an active replica, and where; see ``ftplan replicate-tasks --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, options contradict each other, or a selector names what is not there.
+    Raises :class:`FtplanError` if an input is missing, options contradict each other, or a selector names what is not
+    there.
     """
     if options.then_recover:
         refuse(options, planner, problem)

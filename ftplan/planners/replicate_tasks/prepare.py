@@ -104,10 +104,7 @@ def prepare(
     What ``--fail`` names adds to the failure file, and fails in each of its scenarios too. When it fails does not
     matter here: what fails at any time fails.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or a selector names what is not there.
+    Raises :class:`FtplanError` if an input is missing, or a selector names what is not there.
     """
     options = options or TaskReplicationOptions()
     situation = situation_of(problem, options, "task replication", KIND.needs)

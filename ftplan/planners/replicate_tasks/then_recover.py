@@ -59,10 +59,7 @@ class FollowingRecovery:
     def of(prepared: PreparedReplication, problem: Problem, options: TaskReplicationOptions) -> FollowingRecovery:
         """Ask for the recovery after each case.
 
-        Raises
-        ------
-        FtplanError
-            If an input is missing, or a node arrives that is still there.
+        Raises :class:`FtplanError` if an input is missing, or a node arrives that is still there.
         """
         cases = recovery_cases(prepared, problem, options)
         questions = []

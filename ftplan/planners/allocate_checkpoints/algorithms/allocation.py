@@ -33,10 +33,7 @@ class AllocationOptions:
     share, after the loss of any one node or zone; ``minimise`` failover finds the smallest one first. ``ends`` is when
     the command has to end, see :class:`ftplan.planners.budget.Budget`.
 
-    Raises
-    ------
-    FtplanError
-        If the failover limit is 0: no survivor could keep its own primaries.
+    Raises :class:`FtplanError` if the failover limit is 0: no survivor could keep its own primaries.
     """
 
     copies: int = 1

@@ -125,10 +125,7 @@ def build(
     *limits* are in the solver's units; costs are divided by *unit_cost*. Returns the rows of the limits on nodes, R
     lists of N, and the variable of each pair (unit, node).
 
-    Raises
-    ------
-    OutOfTime
-        If the clock runs out.
+    Raises :class:`OutOfTime` if the clock runs out.
     """
     rows = limits_on_nodes(solver, limits)
     objective = solver.Objective()
