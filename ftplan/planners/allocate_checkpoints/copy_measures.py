@@ -62,7 +62,8 @@ def migrations(loads: FloatArray, plan: PlannedCopies, nodes: NodeLoad) -> Migra
     for window in np.flatnonzero(overloaded.any(axis=1)).tolist():
         room = nodes.overload * nodes.capacity - nodes.load[window]
         for node in np.argsort(room, kind="stable")[: int(overloaded[window].sum())].tolist():
-            for group in _heaviest_first(loads[window], members[node]):
+            loaded = members[node][loads[window, members[node]] > 0]
+            for group in loaded[np.argsort(-loads[window, loaded], kind="stable")].tolist():
                 if room[node] >= 0:
                     break
                 load = loads[window, group]
@@ -77,13 +78,6 @@ def migrations(loads: FloatArray, plan: PlannedCopies, nodes: NodeLoad) -> Migra
                 assisted += helped
                 direct += not helped
     return Migrations(assisted, direct)
-
-
-def _heaviest_first(load: FloatArray, groups: IntArray) -> list[int]:
-    """Return the groups that have load, heaviest first, ties in their order."""
-    loaded = groups[load[groups] > 0]
-    ordered: list[int] = loaded[np.argsort(-load[loaded], kind="stable")].tolist()
-    return ordered
 
 
 def _roomiest(room: FloatArray, nodes: IntArray, load: float) -> int | None:

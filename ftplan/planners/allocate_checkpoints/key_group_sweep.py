@@ -58,14 +58,10 @@ def _row(series: KeyGroupSeries, key_groups: int, problem: Problem) -> dict[str,
     row["least_groups_per_task"] = min((key_groups // n for n in tasks), default=None)
     row["idle_tasks"] = sum(max(n - key_groups, 0) for n in tasks)
     if problem.cluster is not None:
-        row |= _usable(series, _coarse(problem.topology, series, key_groups), problem.cluster)
+        known = series.operators
+        made = (replace(o, key_groups=key_groups) if o.id in known else o for o in problem.topology.operators)
+        row |= _usable(series, replace(problem.topology, operators=tuple(made)), problem.cluster)
     return row
-
-
-def _coarse(topology: Topology, series: KeyGroupSeries, key_groups: int) -> Topology:
-    """Return the topology with this number of key groups for every operator that the statistics know."""
-    operators = (replace(o, key_groups=key_groups) if o.id in series.operators else o for o in topology.operators)
-    return replace(topology, operators=tuple(operators))
 
 
 def _usable(series: KeyGroupSeries, topology: Topology, cluster: Cluster) -> Mapping[str, float | None]:

@@ -118,7 +118,8 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
     topology, cluster, whole = require(problem, options.load)
     series, unseen = seen_and_unseen(whole, options.holdout)
     objective = stated_objective(options).resolved(series, cluster)
-    finishing_s = _finishing_s(whole, options.copies, options.time_limit_s)
+    # The search ends before the figures beside the plan, few passes over the series of all hosts of copies.
+    finishing_s = min(0.5 * options.time_limit_s, SECONDS_PER_LOAD * whole.loads.size * (1 + options.copies))
     settings = _settings(options, objective, began + options.time_limit_s - finishing_s)
     inputs = without_failure(problem)
     if options.current is not None:
@@ -291,14 +292,6 @@ class _Again:
         result = planner(problem, settings)
         self.warnings += tuple(warning for warning in result.warnings if warning.code == "TIME_LIMIT")
         return None if result.answer is None else result.answer.assignments
-
-
-def _finishing_s(series: KeyGroupSeries, copies: int, time_limit_s: float) -> float:
-    """Return about how many seconds the figures beside a plan take, at most half of the limit: the search ends before.
-
-    They are few passes over the series of all hosts of copies.
-    """
-    return min(0.5 * time_limit_s, SECONDS_PER_LOAD * series.loads.size * (1 + copies))
 
 
 def _said(warnings: list[Warn], limit_s: float) -> tuple[Warn, ...]:

@@ -171,14 +171,9 @@ def _random(
     if node is None or not compared():
         return None, ()
     clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
-    return random_choices(_spending(prepared, node), node, seed, clock)
-
-
-def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplication:
-    """Return the problem with the budget that random choices may spend: with a target, what the plan takes."""
-    if prepared.budget.target is None:
-        return prepared
-    return replace(prepared, problem=replace(prepared.problem, budget=prepared.spent(node)))
+    if prepared.budget.target is not None:  # they may spend what the plan takes
+        prepared = replace(prepared, problem=replace(prepared.problem, budget=prepared.spent(node)))
+    return random_choices(prepared, node, seed, clock)
 
 
 def _objective(
