@@ -69,7 +69,7 @@ def _usable(series: KeyGroupSeries, topology: Topology, cluster: Cluster) -> Map
     placement = Placement(tasks=cluster.placement.tasks if cluster.placement is not None else {})
     split = round(series.loads.shape[0] * PLANNED_ON)
     first = replace(series, loads=series.loads[:split])
-    options = AllocationOptions(measure=series.measure)
+    options = AllocationOptions()
     problem = build(topology, cluster, placement, first, options)
     home = problem.by_group.home
     objective = CheckpointObjective().resolved(series, cluster)

@@ -162,7 +162,6 @@ def _settings(options: CheckpointAllocationOptions, objective: CheckpointObjecti
     if options.minimise and options.failover_limit is not None:
         raise FtplanError("--minimise failover finds the failover limit itself: leave out --failover-limit")
     words: dict[str, Any] = {  # each one of a few, as its check says
-        "measure": options.load,
         "anti_affinity": options.anti_affinity,
         "minimise": options.minimise,
     }

@@ -66,16 +66,9 @@ def parse_budget(
 ) -> ReplicationBudget:
     """Return the one budget that was given, of values that are in range.
 
-    Parameters
-    ----------
-    budget
-        A number of replicas, or a text such as ``12`` or ``30%``.
-    budget_cpu, budget_mb
-        Cores, or units of 2^20 bytes, that all replicas may take.
-    target
-        The value in (0, 1] that the fewest replicas shall reach.
-    least
-        What they shall be fewest of: ``replicas``, ``cores`` or ``mb``.
+    *budget* is a number of replicas, or a text such as ``12`` or ``30%``; *budget_cpu* and *budget_mb* are cores and
+    units of 2^20 bytes that all may take; *target* is the value in (0, 1] that the fewest shall reach, fewest of
+    *least*: ``replicas``, ``cores`` or ``mb``.
 
     Raises :class:`FtplanError` if none or several are given, or a text means nothing.
     """

@@ -19,12 +19,8 @@ def question_of(
 ) -> PreparedReplication:
     """Return the question that a plan answers on some inputs; what a plan made by hand leaves out is the default.
 
-    Parameters
-    ----------
-    fail
-        What fails instead of what the plan was made for; it adds to the problem's failure file.
-    failure_given
-        The problem's failure is another than the plan's: it wins over ``worst_case``.
+    *fail* fails instead of what the plan was made for, and adds to the problem's failure file; with *failure_given*
+    the problem's failure is another than the plan's, and wins over ``worst_case``.
 
     Raises :class:`FtplanError` if an input is missing, or the plan's options are not what they should be.
     """
