@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Nodes of the search tree that one iteration buys.
 TREE_NODES_PER_ITERATION = 10
-#: Largest costs that the margin of SCIP's bounds is taken of: they were seen to err by nearly 1e-7 of the largest cost.
-LARGEST_COSTS = 20.0
 #: Largest cost over the largest that may still be part of anything better, above which a program is solved once more.
 SPREAD = 4.0
 
@@ -78,7 +76,7 @@ def branch_and_cut(
     variables = list(model.variables())
     given = None if start is None else dict(zip(variables, start.tolist(), strict=True))
     answer = solve_program(
-        model, "GSCIP", budget, seed, size=LARGEST_COSTS, nodes=tree_nodes, few_cuts=tree_nodes is not None,
+        model, "GSCIP", budget, seed, size=1.0, nodes=tree_nodes, few_cuts=tree_nodes is not None,
         nodes_per_iteration=TREE_NODES_PER_ITERATION, start=given,
     )  # fmt: skip
     bound = -np.inf if answer.bound is None else answer.bound * unit
