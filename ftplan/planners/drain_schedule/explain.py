@@ -52,10 +52,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     of its nodes, and what each of them alone takes down. A query: the rounds in which it is down, and the tasks and
     nodes that this is for.
 
-    Raises
-    ------
-    FtplanError
-        If the selector is of another kind or names what is not there.
+    Raises FtplanError if the selector is of another kind or names what is not there.
     """
     prepared = question_of(plan, problem)
     schedule = _Schedule(prepared, numbered_rounds(plan, prepared.cluster))

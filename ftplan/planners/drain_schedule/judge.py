@@ -71,10 +71,7 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
     ``WRONG_ROUND``, ``WRONG_DURATION``, ``WRONG_QUERIES``, ``WRONG_FIDELITY`` and ``WRONG_ZONES`` for what a round
     states; and those of :mod:`ftplan.planners.judging`.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
     drain = prepared.problem

@@ -27,10 +27,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     out with by how much. A node: its load, what comes and goes, and what it would take to relieve it. A zone: its
     nodes. An operator: its moves.
 
-    Raises
-    ------
-    FtplanError
-        If the selector is of another kind or names what is not there.
+    Raises FtplanError if the selector is of another kind or names what is not there.
     """
     prepared = question_of(plan, problem)
     answer, protocol = numbered(plan, prepared.problem), RebalanceOptions.of_plan(plan).protocol

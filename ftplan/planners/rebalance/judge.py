@@ -84,10 +84,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
     ``WRONG_CHECKPOINTS``, ``WRONG_ROLLBACK`` and ``CHANGES_DIFFER`` for what the body states besides; and those of
     :mod:`ftplan.planners.judging`.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
     question, options = prepared.problem, RebalanceOptions.of_plan(plan)

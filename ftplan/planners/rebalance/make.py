@@ -31,10 +31,7 @@ LADDER = tuple(round(0.1 * step, 1) for step in range(1, 11))
 def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> Plan:
     """Plan which key groups move where; see ``ftplan rebalance --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or a selector or plan names what is not there.
+    Raises FtplanError if an input is missing, or a selector or plan names what is not there.
     """
     command = Budget(options.time_limit_s, options.iterations)
     started = time.perf_counter()

@@ -24,10 +24,7 @@ NOTHING = Rebalance(())
 def figures(problem: RebalanceProblem, answer: Rebalance, loads: FloatArray, window_s: float) -> dict[str, Any]:
     """Return the figures of a rebalance: load afterwards, and what its moves take; of :data:`NOTHING`, as it is now.
 
-    Parameters
-    ----------
-    loads
-        Load of each key group in each window, (W, K), in load units.
+    *loads*: load of each key group in each window, (W, K), in load units.
 
     Utilisation and ``imbalance`` (the largest deviation of a node from its fair share by capacity, relative to it) are
     those of the load that is planned with. ``overload_share`` is the share of windows in which a node is overloaded,

@@ -17,30 +17,17 @@ NOWHERE = -1
 
 
 class PhaseFigures(NamedTuple):
-    """What a phase of M moves takes. Seconds count from the begin of the first phase, but waits and pauses.
+    """What a phase of M moves takes. Seconds count from the begin of the first phase, but waits and pauses."""
 
-    Attributes
-    ----------
-    begin_s, duration_s
-        The phase begins when the former has ended.
-    bytes
-        Over the network.
-    wait_s
-        Of each move, from the begin of the phase until its transfer starts, (M,).
-    pause_s
-        Of the key group of each move, (M,).
-    end_s
-        When each move is done, (M,).
-    highest_utilisation, highest_node
-        Of all nodes of any capacity while the phase lasts, and the first node that has it.
-    """
-
+    #: ``begin_s``, ``duration_s``: the phase begins when the former has ended.
     begin_s: float
     duration_s: float
-    bytes: float
-    wait_s: FloatArray
-    pause_s: FloatArray
-    end_s: FloatArray
+    bytes: float  # over the network
+    wait_s: FloatArray  # of each move, from the begin of the phase until its transfer starts, (M,)
+    pause_s: FloatArray  # of the key group of each move, (M,)
+    end_s: FloatArray  # when each move is done, (M,)
+    #: ``highest_utilisation``, ``highest_node``: of all nodes of any capacity while the phase lasts, and the first node
+    #: that has it.
     highest_utilisation: float
     highest_node: int
 

@@ -46,11 +46,8 @@ class Nodes(NamedTuple):
 def asked_nodes(options: RebalanceOptions, cluster: Cluster) -> Nodes:
     """Return which nodes take part in what way.
 
-    Raises
-    ------
-    FtplanError
-        If a node is unknown, both added and removed, or added and takes no tasks; if no node is left that takes tasks;
-        if there is a notice and no node to remove.
+    Raises FtplanError if a node is unknown, both added and removed, or added and takes no tasks; if no node is left
+    that takes tasks; if there is a notice and no node to remove.
     """
     added = named_nodes(options.add, cluster, "add", ADD_ADVICE)
     removed = named_nodes(options.remove, cluster, "remove")
@@ -69,28 +66,17 @@ def asked_nodes(options: RebalanceOptions, cluster: Cluster) -> Nodes:
 
 @dataclass(frozen=True, eq=False)
 class PreparedRebalance:
-    """A rebalance problem and what it was made of.
-
-    Attributes
-    ----------
-    series, records
-        Load, and records, of the problem's key groups in each window, in its order.
-    setting
-        What the costs of moves follow from: arrays over the key groups.
-    capacity_per_core
-        Load units per second and core.
-    inputs
-        Fingerprints of the files that were read beside the inputs.
-    """
+    """A rebalance problem and what it was made of."""
 
     problem: RebalanceProblem
     topology: Topology
     cluster: Cluster
+    #: ``series``, ``records``: load, and records, of the problem's key groups in each window, in its order.
     series: KeyGroupSeries
     records: KeyGroupSeries
-    setting: MigrationSetting
-    capacity_per_core: float
-    inputs: tuple[InputFile, ...]
+    setting: MigrationSetting  # what the costs of moves follow from: arrays over the key groups
+    capacity_per_core: float  # load units per second and core
+    inputs: tuple[InputFile, ...]  # fingerprints of the files that were read beside the inputs
 
     @property
     def fair(self) -> FloatArray:
@@ -107,16 +93,10 @@ class PreparedRebalance:
 def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = None) -> PreparedRebalance:
     """Build a rebalance problem of all key groups of a job. Groups that the statistics do not know have no load.
 
-    Parameters
-    ----------
-    fill
-        With ``--tolerance auto``, how far below its fair share an added node may be; None for any.
+    *fill*: with ``--tolerance auto``, how far below its fair share an added node may be; None for any.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, the placement is not known, options contradict each other, or a selector or plan names
-        what is not there.
+    Raises FtplanError if an input is missing, the placement is not known, options contradict each other, or a selector
+    or plan names what is not there.
     """
     situation = situation_of(problem, options, "a rebalance", KIND.needs)
     made = _prepared(situation, options, asked_nodes(options, situation.required_cluster))

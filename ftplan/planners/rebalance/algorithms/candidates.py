@@ -17,23 +17,12 @@ AWAY, AT_HAND = 0, 1
 
 
 class Tariff(NamedTuple):
-    """The cheapest protocol for each key group, to nodes without a checkpoint of it (row 0) and with one (row 1).
+    """The cheapest protocol for each key group, to nodes without a checkpoint of it (row 0) and with one (row 1)."""
 
-    Attributes
-    ----------
-    price
-        By the criterion, without traffic, infinite where no protocol can be, (2, K).
-    row
-        Row of the protocol in ``PROTOCOLS``, (2, K).
-    bytes
-        That it transfers, (2, K).
-    charge
-        What a search counts: the price, and what it charges for each byte and each move besides, (2, K).
-    """
-
-    price: FloatArray
-    row: IntArray
-    bytes: FloatArray
+    price: FloatArray  # by the criterion, without traffic, infinite where no protocol can be, (2, K)
+    row: IntArray  # row of the protocol in ``PROTOCOLS``, (2, K)
+    bytes: FloatArray  # that it transfers, (2, K)
+    #: What a search counts: the price, and what it charges for each byte and each move besides, (2, K).
     charge: FloatArray
 
     def with_rows(self, problem: RebalanceProblem, moves: Iterable[Migration], at_hand: Iterable[int]) -> Tariff:

@@ -38,18 +38,12 @@ class ClusterSizing:
 
     A node is in use where a key group is on it or it is to be filled; one that is to be drained is not. What other work
     takes of a node comes and goes with the node.
-
-    Attributes
-    ----------
-    window_load
-        Load of all key groups in each window, (W,).
-    band
-        Least and most mean utilisation: it is to be in the band with the load that the plan is made for, and at most
-        the high end in 95 % of the windows.
     """
 
     problem: RebalanceProblem
-    window_load: FloatArray
+    window_load: FloatArray  # load of all key groups in each window, (W,)
+    #: Least and most mean utilisation: it is to be in the band with the load that the plan is made for, and at most the
+    #: high end in 95 % of the windows.
     band: tuple[float, float]
     seed: int = 0
 
