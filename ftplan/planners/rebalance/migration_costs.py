@@ -41,7 +41,8 @@ takes state / bandwidth before the replay; no node sends anything to another, an
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from types import SimpleNamespace
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -141,26 +142,8 @@ def migration_costs(setting: MigrationSetting) -> ProtocolCosts:
     )
 
 
-class _Columns(NamedTuple):
-    """The fields of :class:`MigrationSetting` as arrays of one shape (K,)."""
-
-    rate: FloatArray
-    record_time_s: FloatArray
-    state_bytes: FloatArray
-    record_bytes: FloatArray
-    age_s: FloatArray
-    interval_s: FloatArray
-    full: FloatArray
-    bandwidth_mb_s: FloatArray
-    serialisation_mb_s: FloatArray
-    delay_s: FloatArray
-    queue_s: FloatArray
-    restart_s: FloatArray
-    detection_s: FloatArray
-    rho: FloatArray
-
-
-def _columns(setting: MigrationSetting) -> _Columns:
-    known = setting._replace(rho=0.0 if setting.rho is None else setting.rho)
-    given = (np.atleast_1d(np.asarray(getattr(known, name), dtype=np.float64)) for name in _Columns._fields)
-    return _Columns(*np.broadcast_arrays(*given))
+def _columns(setting: MigrationSetting) -> Any:
+    """Return the fields of a setting as arrays of one shape (K,)."""
+    known = setting._replace(rho=0.0 if setting.rho is None else setting.rho)._asdict()
+    given = [np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in known.values()]
+    return SimpleNamespace(**dict(zip(known, np.broadcast_arrays(*given), strict=True)))

@@ -26,10 +26,7 @@ class PhaseFigures(NamedTuple):
     wait_s: FloatArray  # of each move, from the begin of the phase until its transfer starts, (M,)
     pause_s: FloatArray  # of the key group of each move, (M,)
     end_s: FloatArray  # when each move is done, (M,)
-    #: ``highest_utilisation``, ``highest_node``: of all nodes of any capacity while the phase lasts, and the first node
-    #: that has it.
-    highest_utilisation: float
-    highest_node: int
+    highest_utilisation: float  # of all nodes of any capacity while the phase lasts
 
     @property
     def longest_pause_s(self) -> float:
@@ -127,9 +124,8 @@ def phase_figures(problem: RebalanceProblem, phases: Sequence[Sequence[Migration
         end = table.completion_s + _stretched(wait, table.delay)
         duration = float(end.max(initial=0.0)) + problem.limits.phase_overhead_s
         used = np.divide(during, capacity, out=np.zeros(len(during)), where=capacity > 0.0)
-        node = int(np.argmax(used))
-        transferred = float(table.bytes.sum())
-        figures.append(PhaseFigures(begin, duration, transferred, wait, pause, begin + end, float(used[node]), node))
+        transferred, highest = float(table.bytes.sum()), float(used.max())
+        figures.append(PhaseFigures(begin, duration, transferred, wait, pause, begin + end, highest))
         begin += duration
     return tuple(figures)
 

@@ -78,22 +78,15 @@ class PreparedRebalance:
     capacity_per_core: float  # load units per second and core
     inputs: tuple[InputFile, ...]  # fingerprints of the files that were read beside the inputs
 
-    @property
-    def fair(self) -> FloatArray:
-        """Load that each node would have in proportion to its cpu, (N,), 0 where no key group may go."""
-        return fair_load(self.problem)
-
     def filled(self, fill: float) -> PreparedRebalance:
         """Return the same, with added nodes at (1 - *fill*) of their fair share at least: ``--tolerance auto``."""
         here = self.problem.added & self.problem.hosts
-        lower = np.where(here, (1.0 - fill) * self.fair, -np.inf)
+        lower = np.where(here, (1.0 - fill) * fair_load(self.problem), -np.inf)
         return replace(self, problem=replace(self.problem, lower=lower))
 
 
-def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = None) -> PreparedRebalance:
+def prepare(problem: Problem, options: RebalanceOptions) -> PreparedRebalance:
     """Build a rebalance problem of all key groups of a job. Groups that the statistics do not know have no load.
-
-    *fill*: with ``--tolerance auto``, how far below its fair share an added node may be; None for any.
 
     Raises FtplanError if an input is missing, the placement is not known, options contradict each other, or a selector
     or plan names what is not there.
@@ -102,7 +95,7 @@ def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = No
     made = _prepared(situation, options, asked_nodes(options, situation.required_cluster))
     if options.tolerance not in ("auto", "none"):
         made = replace(made, problem=made_even(made.problem, float(options.tolerance)))
-    return made if fill is None or options.tolerance != "auto" else made.filled(fill)
+    return made
 
 
 def _prepared(situation: Situation, options: RebalanceOptions, nodes: Nodes) -> PreparedRebalance:
