@@ -240,13 +240,13 @@ def replayed(trace: DemandTrace, limits: ChurnLimits, policy: RescalingPolicy, f
 
 
 def best_policies(
-    trace: DemandTrace, limits: ChurnLimits, foretell: Foretell | None, budget: Budget
+    trace: DemandTrace, limits: ChurnLimits, foretell: Foretell | None, budget: Budget, most_states: float = MOST_STATES
 ) -> dict[str, ReplayedPolicy]:
     """Return the best policy of each method: thresholds, foretold (thresholds on what is foretold) and planned.
 
     Best is the fewest task-seconds of those that keep the limits by their late windows; of a method of which none does,
     the fewest late windows. All of the grids are tried: thresholds alone without ``foretell``, no plans where these
-    take more than :data:`MOST_STATES`, and as many of them as there is time for.
+    take more than ``most_states`` states, and as many of them as there is time for.
 
     Raises OutOfTime if the clock runs out before all thresholds are tried.
     """
@@ -266,7 +266,7 @@ def best_policies(
             budget.check()
             tried("foretold" if policy.horizon else "thresholds", policy, replay.schedule(policy))
     first_day = best["thresholds"].policy
-    if foretell is not None and isinstance(first_day, ThresholdPolicy) and planned_states(trace, limits) <= MOST_STATES:
+    if foretell is not None and isinstance(first_day, ThresholdPolicy) and planned_states(trace, limits) <= most_states:
         for plan in planned_policies(trace, first_day):
             if not budget.pays(PLAN_S * len(trace.demand) / plan.every):
                 break
