@@ -51,6 +51,7 @@ from ftplan.planners.rebalance.rules import (
     name_of,
     rules,
 )
+from ftplan.reports.numbers import figures_in
 
 OBJECTIVES = (*CRITERIA, *(f"{name}-and-traffic" for name in CRITERIA))
 #: The code of each broken rule.
@@ -191,7 +192,9 @@ def _endless(problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation
 def _front(plan: Plan, problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation]:
     """The front of phase sizes holds no point that another one, or the plan's own phases, beats in all respects."""
     stated = plan.summary.get("front")
-    points = [_point(item) for item in stated] if isinstance(stated, list) else []
+    named = [figures_in(item) for item in stated] if isinstance(stated, list) else []
+    points = [(f["longest_pause_s"], f["duration_s"]) if f.keys() >= {"longest_pause_s", "duration_s"} else None
+              for f in named]  # fmt: skip
     figures = phase_figures(problem, answer.phases)
     own = (max((item.longest_pause_s for item in figures), default=0.0), math.fsum(f.duration_s for f in figures))
     for number, point in enumerate(points):
@@ -201,16 +204,6 @@ def _front(plan: Plan, problem: RebalanceProblem, answer: Rebalance) -> Iterator
             place = f"summary.front[{number}]"
             text = f"{place} is no choice: there is one of pauses of {better[0][0]:.6g} s in {better[0][1]:.6g} s"
             yield Violation("SUMMARY_DIFFERS", text, place)
-
-
-def _point(item: Any) -> tuple[float, float] | None:
-    """Return longest pause and duration of a point of the front, None where it does not have both."""
-    if not isinstance(item, Mapping):
-        return None
-    pause, duration = item.get("longest_pause_s"), item.get("duration_s")
-    if not isinstance(pause, (int, float)) or not isinstance(duration, (int, float)):
-        return None
-    return float(pause), float(duration)
 
 
 def _objective(plan: Plan, problem: RebalanceProblem, moves: Sequence[Migration]) -> list[Violation]:

@@ -17,7 +17,7 @@ from ftplan.model.measures.stats_summary import trust_warnings, unmeasured_warni
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.model.topology import BoolArray, FloatArray, IntArray, Topology
+from ftplan.model.topology import BoolArray, FloatArray, Topology
 from ftplan.model.units import MB
 from ftplan.planners.deployed import Copies
 from ftplan.planners.named_nodes import listed, named_nodes
@@ -102,7 +102,9 @@ def _prepared(situation: Situation, options: RebalanceOptions, nodes: Nodes) -> 
     """Build a problem in which nodes may take as much as they can hold."""
     cluster, measured = situation.required_cluster, situation.measured
     loads = _loads(situation, options)
-    load, home = loads.series, _homes(situation.topology, cluster)
+    load, keyed = loads.series, situation.topology.keyed_operators
+    homes = [key_group_homes(operator, situation.topology, cluster, cluster.placement) for operator in keyed]
+    home = np.concatenate([np.zeros(0, dtype=np.int64), *homes])
     priced = migration_setting(options, situation, loads.records, loads.rate)
     places = tuple(_places(situation.copies, load, cluster))
     costs = migration_costs(priced.setting)
@@ -164,13 +166,6 @@ def _loads(situation: Situation, options: RebalanceOptions) -> _Loads:
     load = situation.series(options.load, keyed)
     records = load if options.load == "records" else situation.series("records", keyed)
     return _Loads(load, records, demand(load, options.demand), demand(records, options.demand) / records.window_s)
-
-
-def _homes(topology: Topology, cluster: Cluster) -> IntArray:
-    """Return the node of each key group, (K,)."""
-    keyed = topology.keyed_operators
-    homes = [key_group_homes(operator, topology, cluster, cluster.placement) for operator in keyed]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *homes])
 
 
 def _places(copies: Copies, load: KeyGroupSeries, cluster: Cluster) -> Iterator[tuple[int, ...]]:
