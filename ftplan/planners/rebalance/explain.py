@@ -18,11 +18,10 @@ from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.rebalance.candidates import PlannedRebalance, candidate_rows, way_columns
 from ftplan.planners.rebalance.effects import places_after
 from ftplan.planners.rebalance.from_plan import group_numbers, numbered, question_of
-from ftplan.planners.rebalance.judge import CODES
 from ftplan.planners.rebalance.migration_costs import ASSISTED
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.problem import Migration, Rebalance
-from ftplan.planners.rebalance.rules import broken
+from ftplan.planners.rebalance.rules import CODES, broken
 
 #: Rows of what comes to a node and goes.
 _PASSING = ("key group", "way", "from", "to", "by", "phase", "load", "latency, s", "pause, s")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ftplan.model.measures.node_load import capacity_of
@@ -29,48 +29,10 @@ from ftplan.planners.rebalance.migration_phases import phase_figures
 from ftplan.planners.rebalance.options import CRITERIA, RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance
 from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem
-from ftplan.planners.rebalance.rules import (
-    A_COPY,
-    BALANCE,
-    CAPACITY,
-    COPIES,
-    DRAINED,
-    FILLED,
-    ITS_GROUP,
-    MEMORY,
-    MOST_BYTES,
-    MOST_MOVES,
-    MOST_PAUSE,
-    PHASE_BYTES,
-    PHASE_CAPACITY,
-    PROTOCOL,
-    RULES,
-    WITHIN,
-    ZONE,
-    broken,
-    name_of,
-    rules,
-)
+from ftplan.planners.rebalance.rules import CODES, COPIES, NEAR_CODES, RULES, broken, name_of, rules
 from ftplan.reports.numbers import figures_in
 
 OBJECTIVES = (*CRITERIA, *(f"{name}-and-traffic" for name in CRITERIA))
-#: The code of each broken rule.
-CODES: Mapping[str, str] = {
-    CAPACITY: "OVER_CAPACITY",
-    MEMORY: "OVER_CAPACITY",
-    BALANCE: "OVER_BALANCE",
-    FILLED: "NOT_FILLED",
-    DRAINED: "NOT_DRAINED",
-    PHASE_CAPACITY: "OVER_PHASE_CAPACITY",
-    MOST_MOVES: "OVER_BUDGET",
-    MOST_BYTES: "OVER_BUDGET",
-    PHASE_BYTES: "OVER_BUDGET",
-    MOST_PAUSE: "OVER_PAUSE",
-    WITHIN: "OVER_NOTICE",
-    PROTOCOL: "WRONG_PROTOCOL",
-}
-#: Of ``copies-apart``, by what a new copy is too near to.
-_NEAR = {ITS_GROUP: "COPY_WITH_PRIMARY", A_COPY: "COPIES_ON_ONE_NODE", ZONE: "COPY_IN_SAME_ZONE"}
 
 
 def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -99,7 +61,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
         return Judged(wrong, held)
     for breach in broken(question, answer):
         if breach.rule in held:
-            code = _NEAR[breach.current] if breach.rule == COPIES else CODES[breach.rule]
+            code = NEAR_CODES[breach.current] if breach.rule == COPIES else CODES[breach.rule]
             wrong.append(Violation(code, breach.message, breach.where))
     wrong += judge_body(plan, question, answer, options.protocol)
     wrong += _objective(plan, question, answer.moves)

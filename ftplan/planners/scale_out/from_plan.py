@@ -15,7 +15,7 @@ from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem, even_ranges_of
-from ftplan.planners.scale_out.rules import MISSING, NO_GROUP, NOT_RANGES, TWICE, range_faults
+from ftplan.planners.scale_out.rules import RANGE_CODES, range_faults
 
 
 def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedScaling:
@@ -34,15 +34,6 @@ def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedScaling
 def operators_listed(plan: Plan) -> Sequence[Mapping[str, Any]]:
     """Return the operators that a plan lists."""
     return list((plan.plan or {})["operators"])
-
-
-#: Of ``ranges``, by what is wrong with them.
-RANGE_CODES = {
-    NO_GROUP: "UNKNOWN_KEY_GROUP",
-    TWICE: "ASSIGNED_TWICE",
-    MISSING: "MISSING_KEY_GROUP",
-    NOT_RANGES: "WRONG_RANGES",
-}
 
 
 def faults(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:

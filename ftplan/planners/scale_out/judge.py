@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ftplan.model.plan import Plan, canonical
@@ -23,7 +23,6 @@ from ftplan.planners.judging import (
 )
 from ftplan.planners.scale_out.body import operator_of
 from ftplan.planners.scale_out.from_plan import (
-    RANGE_CODES,
     faults,
     figures_of,
     numbered,
@@ -35,21 +34,7 @@ from ftplan.planners.scale_out.from_plan import (
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem, extra_cpu, sustained_load
-from ftplan.planners.scale_out.rules import (
-    FREE_CPU,
-    LATENCY,
-    MOST,
-    NODE_CPU,
-    PEAK,
-    QUOTA,
-    RULES,
-    TARGET,
-    TASK_MEMORY,
-    TECHNIQUE,
-    broken,
-    name_of,
-    rules,
-)
+from ftplan.planners.scale_out.rules import CODES, RANGE_CODES, RULES, broken, name_of, rules
 from ftplan.planners.scale_out.summary import summary
 
 #: What an operator states beside its decisions, and the code where that is not so.
@@ -66,18 +51,6 @@ _STATED = {
 _STAYING = {"technique": "WRONG_TECHNIQUE", "nodes": "CHANGES_DIFFER", "key_ranges": "WRONG_RANGES"}
 
 OBJECTIVE = "sustained-load"
-#: The code of each broken rule.
-CODES: Mapping[str, str] = {
-    TARGET: "OVER_CAPACITY",
-    TASK_MEMORY: "OVER_CAPACITY",
-    NODE_CPU: "OVER_CAPACITY",
-    MOST: "OVER_PARALLELISM",
-    PEAK: "UNDER_PEAK",
-    FREE_CPU: "OVER_BUDGET",
-    QUOTA: "OVER_BUDGET",
-    LATENCY: "OVER_PAUSE",
-    TECHNIQUE: "WRONG_TECHNIQUE",
-}
 
 
 def judge_body(plan: Plan, figures: ScaledFigures) -> Iterator[Violation]:
