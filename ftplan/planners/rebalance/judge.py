@@ -155,8 +155,8 @@ def _front(plan: Plan, problem: RebalanceProblem, answer: Rebalance) -> Iterator
     """The front of phase sizes holds no point that another one, or the plan's own phases, beats in all respects."""
     stated = plan.summary.get("front")
     named = [figures_in(item) for item in stated] if isinstance(stated, list) else []
-    points = [(f["longest_pause_s"], f["duration_s"]) if f.keys() >= {"longest_pause_s", "duration_s"} else None
-              for f in named]  # fmt: skip
+    both = ("longest_pause_s", "duration_s")
+    points = [(f[both[0]], f[both[1]]) if f.keys() >= {*both} else None for f in named]
     figures = phase_figures(problem, answer.phases)
     own = (max((item.longest_pause_s for item in figures), default=0.0), math.fsum(f.duration_s for f in figures))
     for number, point in enumerate(points):

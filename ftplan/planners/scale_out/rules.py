@@ -40,7 +40,7 @@ CODES = {
 }
 #: What may be wrong with key ranges: ``current`` of a breach of :data:`RANGES`.
 NO_GROUP, TWICE, MISSING, NOT_RANGES = "no such key group", "with two tasks", "with no task", "no ranges"
-#: The code of each.
+#: The code of each of these.
 RANGE_CODES = {
     NO_GROUP: "UNKNOWN_KEY_GROUP",
     TWICE: "ASSIGNED_TWICE",
