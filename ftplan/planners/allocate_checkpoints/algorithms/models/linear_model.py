@@ -62,7 +62,8 @@ def branch_and_cut(
         return best, np.inf
     if ended not in ("optimal", "feasible"):
         return best, -np.inf
-    return _incumbent(problem, limits, best, chosen, first), linear_bound(solver) * unit_cost
+    largest = float(np.abs(problem.cost[problem.allowed]).max(initial=0.0)) / unit_cost
+    return _incumbent(problem, limits, best, chosen, first), linear_bound(solver, size=largest) * unit_cost
 
 
 def _hint(solver: Any, columns: BoolArray, best: IntArray, chosen: Pairs, first: Pairs) -> None:
