@@ -69,14 +69,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByEngine:
 
 #: Other files that take long, the longest first; begun last they would leave the other processes idle.
 LONG = (
-    "test_pages.py", "test_clusters.py", "test_reproduce.py", "test_exact.py", "test_golden.py",
-    "test_planner_contracts.py", "test_mutated_plans.py", "test_fuzz.py", "test_joint_replication.py",
-    "test_what_if_command.py", "test_interrupts.py", "test_resume.py", "test_browser.py", "test_site.py",
-    "test_what_if_examples.py", "test_priority_time.py", "test_schemas.py", "test_objectives.py",
-    "test_never_worse.py", "test_maintenance.py", "test_then_recover.py", "test_interrupted_recovery.py",
-    "test_pre_commit.py", "test_action.py", "test_equal_to_single_runs.py", "test_runner.py", "test_key_aligned.py",
-    "test_failover.py",
+    "test_pages.py", "test_clusters.py", "test_reproduce.py", "test_exact.py", "test_planner_contracts.py",
+    "test_golden.py", "test_joint_replication.py", "test_fidelity_search.py", "test_order_search.py",
+    "test_mutated_plans.py", "test_fuzz.py", "test_what_if_command.py", "test_priority_time.py", "test_interrupts.py",
+    "test_resume.py", "test_browser.py", "test_site.py", "test_what_if_examples.py", "test_schemas.py",
+    "test_exactly_once.py", "test_objectives.py", "test_never_worse.py", "test_schedules_with_costs.py",
+    "test_maintenance.py", "test_then_recover.py", "test_whole_repairs.py", "test_interrupted_recovery.py",
+    "test_pre_commit.py", "test_action.py", "test_page.py", "test_equal_to_single_runs.py", "test_runner.py",
+    "test_repair_bound.py", "test_key_aligned.py", "test_failover.py", "test_trace.py",
 )  # fmt: skip
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_disks() -> Iterator[None]:
+    """What commands of this process write need not outlive a loss of power."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -168,6 +168,7 @@ def storm() -> dict[str, Any]:
 
 def recovery() -> Questions:
     small = {"iterations": 5, "samples": 0}
+    few = {**small, "iterations": 2}  # rounds of 6,000 moves, which are not compiled
     ways: dict[str, dict[str, Any]] = {
         "default": {},
         "no-prefetch": {"prefetch": False},
@@ -186,7 +187,7 @@ def recovery() -> Questions:
     copied = {**failed, "cluster": {**recovery_cases.CLUSTER, "placement": placement}}
     return Questions(
         {
-            **{name: Question(storm(), {**small, **options}) for name, options in ways.items()},
+            **{name: Question(storm(), {**few, **options}) for name, options in ways.items()},
             "statistics": Question({**failed, "stats": measured}, small),
             "checkpoints": Question(copied, small),
             **{name: Question(failed, {**small, "objective": name}) for name in ("priority-time", "fidelity-time")},
@@ -196,7 +197,7 @@ def recovery() -> Questions:
         impossible={
             "capacity": Question(
                 {"topology": recovery_cases.TOPOLOGY},
-                {"fail": ("operator:join", "operator:source"), "capacity": 1.2, "samples": 0},
+                {**small, "fail": ("operator:join", "operator:source"), "capacity": 1.2},
             )
         },
         nothing={},

@@ -58,10 +58,11 @@ def recoveries(logs: Path) -> tuple[MeasuredRecovery, ...]:
         return ()
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("session", ["sail"], indirect=True)
 def test_a_killed_query(run: Run, tmp_path: Path) -> None:
-    """The sums are Spark's own, over the kill too, and the time it cost shows."""
+    """The sums are Spark's own, over the kill too, and the time it cost shows. Spark starts twice."""
     if (java_version() or 0) < LEAST_JAVA:
         pytest.skip("no Java")
     logs = tmp_path / "logs"

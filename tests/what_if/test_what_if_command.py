@@ -113,7 +113,7 @@ def test_the_time_limit_says_what_is_missing(
 ) -> None:
     gated: Any = Arithmetic(6, gate=tmp_path / "gate", gated=3)
     monkeypatch.setattr(case_file, "load_cases", lambda source, **_: gated)
-    limit = ("--time-limit", "3s", "--jobs", "1")
+    limit = ("--time-limit", "1s", "--jobs", "1")
     done = ftplan("what-if", "f", *limit, "-o", "out.json")
     assert done.returncode == 1
     said = done.stderr.splitlines()
@@ -171,7 +171,7 @@ def test_a_plan_is_that_of_the_command(storm: Path, ftplan: Run, project: Path) 
 
 def test_compiled_kernels_give_the_same_rows(storm: Path) -> None:
     sweep = load_cases(storm)
-    for number in range(len(sweep)):
+    for number in (0, len(sweep) - 1):
         assert outcome_of(sweep, number, often=True) == outcome_of(sweep, number)
 
 
