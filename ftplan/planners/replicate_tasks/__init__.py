@@ -21,7 +21,7 @@ From files to a plan:
 - ``body.py`` is the body of the plan and writes it; ``metrics.py`` has its figures.
 
 From a plan, without any algorithm: ``from_plan.py`` is the question again, ``rules.py`` the checker, ``judge.py``
-with ``judge_recovery.py`` (verify), ``score.py`` (evaluate), ``explain.py`` with ``candidates.py``, ``diff.py``.
+(verify), ``score.py`` (evaluate), ``explain.py`` with ``candidates.py``, ``diff.py``.
 Tables are in ``view.py``, pictures in ``figure.py``.
 
 Proven: exact and dynamic programming are optimal or state the gap; every planner's answer has a proven bound; on
