@@ -20,6 +20,7 @@ from ftplan.model.measures.fidelity import fidelity_model
 from ftplan.model.rates import rates
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import Topology
+from ftplan.planners.budget import Budget
 from ftplan.planners.fidelity_circuit.circuit import circuit
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
 from ftplan.planners.replicate_tasks.algorithms.models.monomials import rows
@@ -42,13 +43,13 @@ def peer(problem: ReplicationProblem, time_limit_s: float) -> float:
     """Return the gap that CP-SAT leaves; what is rounded is below its smallest gap."""
     none = np.zeros(problem.tasks, dtype=np.bool_)
     made = circuit(problem.graph, problem.model, none, np.ones(problem.tasks, dtype=np.int64))
-    found, (output,) = rows([made], problem.tasks, 60_000)
+    found, (output,) = rows([made], problem.tasks, 60_000, Budget(np.inf))
     model = cp_model.CpModel()
-    variables = [model.new_int_var(0, 1 if k < found.tasks else PARTS, "") for k in range(found.variables)]
+    variables = [model.new_int_var(0, 1 if k < problem.tasks else PARTS, "") for k in range(found.variables)]
     for left, right in zip(found.left, found.right, strict=True):
-        terms = [round(PARTS * w) * variables[k] * (PARTS if k < found.tasks else 1) for k, w in right if k >= 0]
+        terms = [round(PARTS * w) * variables[k] * (PARTS if k < problem.tasks else 1) for k, w in right if k >= 0]
         model.add(PARTS * variables[left] <= sum(terms) + sum(round(PARTS**2 * w) for k, w in right if k < 0))
-    model.add(sum(variables[: found.tasks]) <= int(problem.budget))
+    model.add(sum(variables[: problem.tasks]) <= int(problem.budget))
     model.maximize(variables[output])
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = time_limit_s
@@ -56,7 +57,7 @@ def peer(problem: ReplicationProblem, time_limit_s: float) -> float:
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return float("inf")
-    plan = np.array([solver.value(v) > 0 for v in variables[: found.tasks]], dtype=np.bool_)
+    plan = np.array([solver.value(v) > 0 for v in variables[: problem.tasks]], dtype=np.bool_)
     value = problem.value(plan)
     return max(0.0, solver.best_objective_bound / PARTS - value) / max(value, 1e-9)
 

@@ -14,7 +14,7 @@ import ftplan
 from ftplan.api import verify
 from ftplan.errors import FtplanError
 from ftplan.model import kinds
-from ftplan.model.tolerances import ROUNDING
+from ftplan.model.tolerances import PROVEN, ROUNDING
 from ftplan.planners.registry import Row, rows
 from tests.planner_cases import QUESTIONS, Question, inputs
 
@@ -56,13 +56,13 @@ def objective(plan: ftplan.Plan) -> tuple[float, float]:
 
 
 def closed(plan: ftplan.Plan) -> bool:
-    """Return whether there is no gap: in the objective, or where it has several levels in none of them.
+    """Return whether there is no gap but what solvers round away: in the objective, or in none of its levels.
 
     A largest load within ``target_load`` is good enough.
     """
     assert plan.objective is not None
     if "levels" not in plan.summary:
-        return plan.objective.gap is not None and plan.objective.gap <= ROUNDING
+        return plan.objective.gap is not None and plan.objective.gap <= PROVEN
     pairs = {name: (level["value"], level["bound"]) for name, level in plan.summary["levels"].items()}
     value, target = pairs["largest_load"][0], plan.options["target_load"]
     if target is not None and value <= target + slack(value):

@@ -139,26 +139,21 @@ NO_SINGLE = {f"{REPAIR}.repair_bound:single_machine_bounds": lambda repair, stai
 NO_AGGREGATED = {f"{REPAIR}.repair_bound:aggregated_bound": lambda repair, stairs, *rest: (stairs.lost, stairs)}
 NO_EXPANDED = {f"{REPAIR}.repair_bound:time_expanded_bound": lambda repair, stairs, *rest: stairs.lost}
 NO_EXCHANGE = {f"{BOUNDS}.step_function:EXCHANGE": ()}
-NO_FEW = {f"{REPAIR}.objectives:optimum_where_few": nothing, f"{REPAIR}.repair_bound:optimum_where_few": nothing}
-
 PARTS = (
     Part("bound: single machine", NO_SINGLE),
     Part("bound: aggregated", NO_AGGREGATED),
     Part("bounds: single machine and aggregated", NO_SINGLE | NO_AGGREGATED),
     Part("bound: time-expanded", NO_EXPANDED),
-    Part("all placements of few tasks", NO_FEW),
     Part("interval model", {f"{REPAIR}.objectives:solve_intervals": no_model}),
     Part("search of orders", {f"{REPAIR}.objectives:search_orders": lambda instance, start, budget, seed: start}),
     Part("search of orders: start in sums", {f"{REPAIR}.search.order_search:MANY": 10**9}),
     Part("bound: exchange rates of cores and restores", NO_EXCHANGE),
     Part("bound: times priced in groups", {f"{BOUNDS}.step_function:GROUPS": 1}),
-    Part("search of orders before the model", {f"{REPAIR}.whole_repair:SEARCH": 0.0}),
     Part("aggregated bound: single steps", {f"{BOUNDS}.aggregated:single_step_bounds": no_steps_alone}),
     Part("aggregated bound: all steps together", {f"{BOUNDS}.aggregated:solve_time_indexed": no_program}),
     Part("time-expanded: guide", {f"{BOUNDS}.time_expanded:GUIDE": 0.0}),
     Part("orders tried in full", {f"{REPAIR}.whole_repair:tried_orders": nothing}),
     Part("plan from the last failure on", {f"{REPAIR}.whole_repair:FollowingPolicy": nothing}),
-    Part("pauses: exact trials", {f"{REPAIR}.pausing:optimum_where_few": nothing}),
     Part("pauses: single changes", {f"{REPAIR}.pausing:MOST_TRIED": 0}),
     Part("pauses: bound of their own", {f"{REPAIR}.objectives:loss_with_pauses": nothing}),
     Part("split: horizon's policy", {f"{RECOVERY}.by_objective:_split": lambda *rest: []}),

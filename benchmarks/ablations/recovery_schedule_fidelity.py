@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,11 @@ from ablations.recovery_schedule import (
     nothing,
     storm_racks,
 )
+from ftplan.model.task_graph import TaskGraph
 from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import AggregatedQueryPolicy
-from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.burst_cases import random_burst
+from tests.planners.recovery_schedule.algorithms.fidelity_cases import layers
 
 
 def cases() -> dict[str, Case]:
@@ -45,6 +46,7 @@ def cases() -> dict[str, Case]:
     }
     racks = storm_racks((2, 6, 12))
     problems |= racks
+    problems |= {f"{d} layers of {n}": partial(dense, d, n) for d, n in ((3, 12), (5, 20))}
     problems |= {f"burst {seed}": partial(random_burst, seed, 8) for seed in (2, 5)}
     if racks:
         problems["rack, later failures"] = lambda: failing_later(list(racks.values())[1](), 0, 3)
@@ -58,6 +60,16 @@ def cases() -> dict[str, Case]:
     return made
 
 
+def dense(depth: int, parallelism: int) -> RecoveryProblem:
+    """Return a job of full edges that lost a third of its tasks, for which nodes come one after another."""
+    graph = TaskGraph(layers(depth, parallelism))
+    failed = np.random.default_rng(depth * parallelism).random(graph.tasks) < 1 / 3
+    nowhere = np.full(graph.tasks, -1)
+    hosts = tuple(Host(f"h{k}", float(max(1, failed.sum() // 4))) for k in range(4))
+    arrivals = tuple(ArrivalEvent(30.0 * k, k, (30.0 * k, 30.0 * k)) for k in (1, 2, 3))
+    return RecoveryProblem(graph, np.ones(graph.tasks), failed, nowhere, nowhere, hosts, 1, arrivals, horizon_s=200.0)
+
+
 def _planned(build: Callable[[], RecoveryProblem], options: RecoveryOptions, seconds: float) -> Answer:
     return answer(build(), options, seconds)
 
@@ -67,7 +79,7 @@ def no_search(instance: Any, start: Any, *rest: Any) -> Any:
     return start
 
 
-def no_limit(model: Any, down: Any, wanted: Any, cost: Any, limit: Any, budget: Any) -> Any:
+def no_limit(model: Any, down: Any, wanted: Any, cost: Any, limit: Any, *rest: Any) -> Any:
     """Stand in for the linear relaxation."""
     return np.ones(len(limit))
 
@@ -77,28 +89,18 @@ def no_table(graph: Any, model: Any, live: Any, able: Any, toll: Any, limit: Any
     return np.ones(len(limit))
 
 
-def never(problem: Any, *rest: Any) -> Any:
-    """Stand in for a plan over the horizon."""
-    return SimpleNamespace(step=np.full(problem.knapsack.queries, problem.steps))
-
-
 SEARCH = f"{RECOVERY}.repair.fidelity.search"
 BOUND = f"{RECOVERY}.repair.fidelity.bound"
-HORIZON = f"{RECOVERY}.horizon.fidelity_time"
 
 PARTS = (
-    Part("search of tasks", {f"{SEARCH}:anneal_tasks": no_search}),
-    Part("bound: integer programs", {f"{BOUND}:most_by_program": lambda sets, segment, most, budget: most}),
+    Part("bound: integer programs", {f"{BOUND}:most_by_program": lambda sets, segment, most, *rest: most}),
     Part("interval model", {f"{SEARCH}:solve_intervals": no_model}),
-    Part("all placements of few tasks", {f"{SEARCH}:optimum_where_few": nothing}),
     Part("bound: linear relaxation of streams", {f"{BOUND}:fidelity_bounds": no_limit}),
     Part("bound: tables over operators", {f"{BOUND}:most_by_table": no_table}),
     Part("search of sets", {f"{SEARCH}:search_orders": no_search}),
     Part("reverse greedy", {f"{SEARCH}:FidelityGains._by_reverse_greedy": lambda self, budget: iter(())}),
-    Part("both searches", {f"{SEARCH}:search_orders": no_search, f"{SEARCH}:anneal_tasks": no_search}),
     Part("bound: mixtures of cores and restores", {f"{BOUND}:MIXTURES": 0}),
     Part("orders tried in full", {f"{RECOVERY}.repair.whole_repair:tried_orders": nothing}),
     Part("split: horizon's policies", {f"{RECOVERY}.by_objective:_split": lambda *rest: []}),
     Part("split: by tasks", {f"{RECOVERY}.by_objective:AggregatedTaskPolicy": AggregatedQueryPolicy}),
-    Part("split: by whole queries", {f"{HORIZON}:plan_horizon": never}),
 )

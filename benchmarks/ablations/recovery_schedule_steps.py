@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,31 +59,21 @@ def cases() -> dict[str, Case]:
     return made | {f"auto: {name}": partial(solved, auto_step, k) for name, k in list(knapsacks.items())[1::3]}
 
 
-def no_tree(knapsack: SetUnionKnapsack, incumbent: Any, unit: float, budget: Budget) -> Any:
-    """Stand in for a tree that finds and proves nothing."""
-    return SimpleNamespace(queries=incumbent, bound=np.inf, offer=lambda queries: None)
-
-
 def as_hinted(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: Any = None) -> StepChoice:
     """Stand in for a search that finds nothing."""
     return StepChoice(np.zeros(knapsack.queries, dtype=np.bool_) if hint is None else hint)
 
 
-NO_FIRST_TREE = {f"{STEPS}.exact:search_tree": no_tree, f"{STEPS}.exact:branch": lambda tree, budget: None}
 NO_DEEP_TREE = {f"{STEPS}.exact:deepen": lambda tree, budget: None}
 NO_SETS = {f"{STEPS}.{name}:optimum_where_few": lambda knapsack: None for name in ("exact", "auto")}
-NO_SLICES = {f"{STEPS}.exact:_slices": lambda *rest: None}
 
 PARTS = (
-    Part("first tree", NO_FIRST_TREE),
     Part("deep tree", NO_DEEP_TREE),
-    Part("both trees", NO_FIRST_TREE | NO_DEEP_TREE),
-    Part("integer programs and what leads to them", NO_SLICES),
-    Part("integer programs above 100 queries", {f"{STEPS}.exact:PROGRAM_TIME": 0.0}),
-    Part("slices of the gap before the whole", {f"{STEPS}.exact:SLICES": (1.0,)}),
-    Part("integer program itself", {f"{STEPS}.exact:_solve": lambda *rest: None}),
     Part("search within exact", {f"{STEPS}.exact:local_search_step": as_hinted}),
-    Part("completion of closures", {f"{STEPS}.exact:_complete": lambda *rest: None}),
+    Part(
+        "completion of closures",
+        {f"{STEPS}.exact:best_completion": lambda small, *rest: np.zeros(small.queries, dtype=np.bool_)},
+    ),
     Part("all sets where few", NO_SETS),
     Part("auto: best density", {f"{STEPS}.auto:SOLVERS": ((exact_step, 0.2),)}),
     Part("auto: search", {f"{STEPS}.auto:NEAR": ((exact_step, 1.0),), f"{STEPS}.auto:FAR": ((exact_step, 1.0),)}),

@@ -64,17 +64,11 @@ def engine_log(
 
     Raises FtplanError if ``--key-groups`` says otherwise.
 
-    Parameters
-    ----------
-    frame
-        At least ``time_us``, ``operator``, ``records`` (0 where a row is about something else) and one of ``task`` and
-        ``key_group``; maybe ``file`` (int, position in *files*), ``broken`` (int, position in *faults*, null where the
-        row is good) and ``raw`` (the line as text, for the rejects).
-    key_groups
-        The number of key groups of each operator id where the engine tells; operators that are not in it have none,
-        unless ``--key-groups`` or a topology says so.
-    warnings
-        What deserves a second look; the manifest has them, and the command says them.
+    *frame*: at least ``time_us``, ``operator``, ``records`` (0 where a row is about something else) and one of ``task``
+    and ``key_group``; maybe ``file`` (int, position in *files*), ``broken`` (int, position in *faults*, null where the
+    row is good) and ``raw`` (the line as text, for the rejects). *key_groups*: the number of key groups of each
+    operator id where the engine tells; operators that are not in it have none, unless ``--key-groups`` or a topology
+    says so. *warnings*: what deserves a second look; the manifest has them, and the command says them.
     """
     names = [c for c in COLUMNS if c in frame.columns]
     typed = [F.col(c).cast(COLUMNS[c][0]).alias(f"f{i}") for i, c in enumerate(names)]
@@ -111,6 +105,13 @@ def arrow_frame(session: Session, table: Any) -> Any:
     In one chunk: Spark stops at the first empty one, such as that of an empty table among others put together.
     """
     return session.spark.createDataFrame(table.combine_chunks())
+
+
+def rejected_rows(fault: int, texts: Sequence[str]) -> Any:
+    """Return the rows of lines that are broken by the fault of a number, as an Arrow table."""
+    import pyarrow as pa
+
+    return pa.table({"broken": pa.array([fault] * len(texts), pa.int32()), "raw": pa.array(texts, pa.string())})
 
 
 def _agreed(mapping: LogMapping, key_groups: Mapping[str, int]) -> tuple[tuple[str, int], ...]:

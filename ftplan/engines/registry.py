@@ -20,67 +20,39 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """How a topology is read from what an engine says.
+    """How a topology is read from what an engine says."""
 
-    Attributes
-    ----------
-    read
-        "module:function" of ``read(source, options) -> Draft``: see :mod:`ftplan.engines.importing`.
-    takes
-        What it reads, for help.
-    options
-        Of the options that only some importers have, those that it has.
-    """
-
-    read: str
-    takes: str
-    options: tuple[str, ...] = ()
+    read: str  # "module:function" of ``read(source, options) -> Draft``: see :mod:`ftplan.engines.importing`
+    takes: str  # what it reads, for help
+    options: tuple[str, ...] = ()  # of the options that only some importers have, those that it has
 
 
 @dataclass(frozen=True, slots=True)
 class Collector:
-    """How an engine's endpoint is asked over time.
+    """How an engine's endpoint is asked over time."""
 
-    Attributes
-    ----------
-    page, key
-        A page that only this endpoint has, and a key of that answer.
-    poll
-        "module:class" of what asks, made with the options: ``Poll`` in :mod:`ftplan.engines.collecting.asking`. None
-        where it is asked for ranges of time instead.
-    """
-
+    #: ``page``, ``key``: a page that only this endpoint has, and a key of that answer
     page: str
     key: str
+    #: "module:class" of what asks, made with the options: ``Poll`` in :mod:`ftplan.engines.collecting.asking`. None
+    #: where it is asked for ranges of time instead.
     poll: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a plan can be written for.
-
-    Attributes
-    ----------
-    writer
-        "module:function" of ``write(plan, problem, **options) -> Export``; of *problem* topology and cluster count, and
-        either may be missing.
-    gives
-        What the output is.
-    told, untold
-        What the engine can be told by it, and what of a plan it cannot be told.
-    kinds
-        Kinds of plan that it takes.
-    options
-        Names of the options that its writer takes.
-    """
+    """What a plan can be written for."""
 
     name: str
+    #: "module:function" of ``write(plan, problem, **options) -> Export``; of *problem* topology and cluster count, and
+    #: either may be missing
     writer: str
-    gives: str
+    gives: str  # what the output is
+    #: ``told``, ``untold``: what the engine can be told by it, and what of a plan it cannot be told
     told: str
     untold: str
-    kinds: tuple[str, ...]
-    options: tuple[str, ...] = ()
+    kinds: tuple[str, ...]  # kinds of plan that it takes
+    options: tuple[str, ...] = ()  # names of the options that its writer takes
 
     def check(self, kind: str, given: Iterable[str]) -> None:
         """Refuse a kind of plan that the target does not take, or an option that is for another target.

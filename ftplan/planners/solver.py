@@ -6,8 +6,10 @@ interrupts. What does not end is left behind and has no answer.
 
 Tolerances: programs are solved within :data:`FEASIBLE` to a relative gap of :data:`GAP`. What a solver calls proven is
 never taken as it is. CP-SAT computes in integers: its bound is rounded to the next integer on the safe side. HiGHS and
-SCIP compute in floating point: their bounds are moved outward by :data:`DOUBT` of their size. GLOP's bound is not told
-at all: callers compute one from its prices, which is valid whatever they are.
+SCIP compute in floating point: their bounds are moved outward by :data:`DOUBT` of their size, or of the objective's.
+SCIP's tolerances are relative to its largest cost, whatever all costs come to: its bounds are moved by
+:data:`SCIP_DOUBT` of that at least, which who calls it has to give as ``size``. GLOP's bound is not told at all:
+callers compute one from its prices, which is valid whatever they are.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ FEASIBLE, GAP = 1e-9, 1e-9
 WIDER = 1e-7
 #: What is taken off a bound in floating point, relative to the larger of it and of the objective's size.
 DOUBT = 1e-8
+#: What is taken off SCIP's bounds at least, relative to its largest cost: they were seen to err by nearly 1e-7 of it.
+SCIP_DOUBT = 2e-7
 #: How far CP-SAT's bound, told in floating point, may lie beyond the integer that it is.
 WHOLE = 1e-6
 #: Seconds below which a solver is not started: its set-up alone would overrun the clock.
@@ -218,7 +222,7 @@ def solve_program(
     budget: Budget,
     seed: int,
     *,
-    size: float = 1.0,
+    size: float | None = None,
     nodes: int | None = None,
     nodes_per_iteration: int = 1,
     gap: float = GAP,
@@ -234,7 +238,8 @@ def solve_program(
     Parameters
     ----------
     size
-        Of the objective: what the margin of the bound is relative to where that is more than the bound.
+        Of the objective: what the margin of the bound is relative to where that is more than the bound, 1 unless
+        given. SCIP needs it: the largest cost of a variable.
     nodes
         Of the tree of a search that is not meant to come to its end; else an iteration of the budget buys
         *nodes_per_iteration* of them, and a search that does not end counts as cut.
@@ -252,6 +257,10 @@ def solve_program(
     """
     from ortools.math_opt.python import mathopt
 
+    if by == "GSCIP":
+        if size is None:
+            raise ValueError("SCIP's bounds are as good as its largest cost allows: give it as size")
+        size *= SCIP_DOUBT / DOUBT
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
         return ProgramAnswer("unknown")
@@ -304,7 +313,7 @@ def solve_program(
     bound = None if by == "GLOP" else float(result.termination.objective_bounds.dual_bound)
     if bound is None or not math.isfinite(bound):
         return ProgramAnswer("optimal" if reason == reasons.OPTIMAL else found, None, result)
-    safe = on_safe_side("max" if model.objective.is_maximize else "min", bound, size, doubt)
+    safe = on_safe_side("max" if model.objective.is_maximize else "min", bound, 1.0 if size is None else size, doubt)
     return ProgramAnswer("optimal" if reason == reasons.OPTIMAL else found, safe, result)
 
 
@@ -378,7 +387,7 @@ def solve_linear(solver: pywraplp.Solver, budget: Budget, *, gap: float = GAP, o
     return known
 
 
-def linear_bound(solver: pywraplp.Solver, size: float = 1.0) -> float:
-    """Return what SCIP proved, on the safe side."""
+def linear_bound(solver: pywraplp.Solver, size: float) -> float:
+    """Return what SCIP proved, on the safe side; *size* is the largest cost of a variable."""
     sense: Literal["min", "max"] = "max" if solver.Objective().maximization() else "min"
-    return on_safe_side(sense, float(solver.Objective().BestBound()), size)
+    return on_safe_side(sense, float(solver.Objective().BestBound()), size * SCIP_DOUBT / DOUBT)

@@ -44,10 +44,7 @@ class SimulatedFigureModel(FileModel):
 def load_simulation(source: Source) -> Loaded[Mapping[str, Any]]:
     """Read and check a simulation from a path, standard input (``-``) or a mapping; the value is the document.
 
-    Raises
-    ------
-    FtplanError
-        If it cannot be read or is not one.
+    Raises FtplanError if it cannot be read or is not one.
     """
     document = read_document(source, "simulation")
     value = check_envelope(document, FORMAT)

@@ -22,12 +22,7 @@ def outcomes(
 
     In processes where these pay, or where a time limit may have to end one.
 
-    Parameters
-    ----------
-    run
-        Simulates the run of a number. It is pickled.
-    jobs
-        Processes; None: one a core, if there are enough runs.
+    *run*: simulates the run of a number. It is pickled. *jobs*: processes; None: one a core, if there are enough runs.
     """
     jobs = min(jobs or (cores() if len(numbers) >= FEW else 1), len(numbers))
     if jobs > 1 or ends is not None:

@@ -28,10 +28,7 @@ class GivenPlan(NamedTuple):
     def of(cls, given: Any, role: str, kind: str, command: str) -> GivenPlan:
         """Read a plan of a kind that was given as one, as a path or as a document.
 
-        Raises
-        ------
-        FtplanError
-            If it cannot be read, is of another kind, or holds no answer.
+        Raises FtplanError if it cannot be read, is of another kind, or holds no answer.
         """
         if given is None:
             return cls(None, role, None)
@@ -56,10 +53,7 @@ class GivenPlan(NamedTuple):
 def resolution(until_s: float, every_s: float | None) -> float:
     """Return *every_s*, or where nobody asks a round number of seconds of which few enough cells make the time.
 
-    Raises
-    ------
-    FtplanError
-        If it is longer than the simulated time, or makes too many cells.
+    Raises FtplanError if it is longer than the simulated time, or makes too many cells.
     """
     if every_s is not None:
         if until_s > MOST_CELLS * every_s:

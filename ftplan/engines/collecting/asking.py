@@ -81,27 +81,18 @@ class Poll(Protocol):
 
 @dataclass
 class Asking:
-    """The requests of one poll: ``ask("/jobs/overview")`` returns the answer, None where none came, and keeps both.
-
-    Attributes
-    ----------
-    answers, refused, unanswered
-        How many requests had an answer, had a refusal (any status but 200, an answer that is too large or no JSON), or
-        had nothing.
-    bytes
-        Bytes of the lines that were written.
-    error
-        What the first request without an answer failed of.
-    """
+    """The requests of one poll: ``ask("/jobs/overview")`` returns the answer, None where none came, and keeps both."""
 
     endpoint: Endpoint
     journal: AnswerJournal
     now: Callable[[], datetime]
+    #: ``answers``, ``refused``, ``unanswered``: how many requests had an answer, had a refusal (any status but 200, an
+    #: answer that is too large or no JSON), or had nothing
     answers: int = 0
     refused: int = 0
     unanswered: int = 0
-    bytes: int = 0
-    error: str | None = None
+    bytes: int = 0  # bytes of the lines that were written
+    error: str | None = None  # what the first request without an answer failed of
     status: int | None = field(default=None)
     _in_a_row: int = 0
 

@@ -41,24 +41,13 @@ class Reply(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How an endpoint is asked.
+    """How an endpoint is asked."""
 
-    Attributes
-    ----------
-    timeout_s
-        Seconds to wait for a connection, for each part of an answer, and for an answer as a whole.
-    retries
-        How often a request that nothing answered is made again, after 0.5, 1, 2, ... s.
-    ca_file
-        Certificates that signed the endpoint's own, beside those of the system.
-    max_answer_bytes
-        Larger answers, unpacked, are left out.
-    """
-
+    #: Seconds to wait for a connection, for each part of an answer, and for an answer as a whole
     timeout_s: float = 10.0
-    retries: int = 2
-    ca_file: str | None = None
-    max_answer_bytes: int = 64_000_000
+    retries: int = 2  # how often a request that nothing answered is made again, after 0.5, 1, 2, ... s.
+    ca_file: str | None = None  # certificates that signed the endpoint's own, beside those of the system
+    max_answer_bytes: int = 64_000_000  # larger answers, unpacked, are left out
 
 
 @dataclass

@@ -22,12 +22,8 @@ from ftplan.io.output import write_text
 class AnswerJournal:
     """A collected folder, open for more answers; one process at a time has it open.
 
-    Attributes
-    ----------
-    head
-        What ``collection.json`` says; its time is that of the first process.
-    continued
-        Whether the folder was there before, or holds a poll of the endpoint by now.
+    ``head`` is what ``collection.json`` says, with the time of the first process; ``continued`` tells whether the
+    folder was there before, or holds a poll of the endpoint by now.
     """
 
     def __init__(self, folder: str | os.PathLike[str], head: CollectionHead, tool_version: str) -> None:

@@ -61,37 +61,19 @@ class Slot:
 
 @dataclass
 class CollectionSummary:
-    """What came of a collection.
+    """What came of a collection."""
 
-    Attributes
-    ----------
-    polls
-        How many were begun.
-    failed
-        Those in which the endpoint was out of reach.
-    incomplete
-        Those in which some requests had no answer.
-    skipped
-        Those that were left out because the one before took longer than the pace, or while backing off.
-    answers, unanswered
-        Requests with an answer, and without one; what an engine need not have does not count.
-    bytes
-        Bytes of the lines that were written.
-    seconds
-        From the first poll to the end.
-    ended
-        Whether the time was over, or somebody ended it.
-    """
-
-    polls: int = 0
-    failed: int = 0
-    incomplete: int = 0
-    skipped: int = 0
+    polls: int = 0  # how many were begun
+    failed: int = 0  # those in which the endpoint was out of reach
+    incomplete: int = 0  # those in which some requests had no answer
+    skipped: int = 0  # those that were left out because the one before took longer than the pace, or while backing off
+    #: ``answers``, ``unanswered``: requests with an answer, and without one; what an engine need not have does not
+    #: count
     answers: int = 0
     unanswered: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    ended: Literal["time", "interrupt"] = "time"
+    bytes: int = 0  # bytes of the lines that were written
+    seconds: float = 0.0  # from the first poll to the end
+    ended: Literal["time", "interrupt"] = "time"  # whether the time was over, or somebody ended it
 
     def add(self, asked: Asking, *, failed: bool) -> None:
         """Count a poll."""

@@ -26,12 +26,9 @@ _Floats = npt.NDArray[np.float64]
 def increases(readings: pa.Table, window_us: int) -> tuple[pa.Table, list[Warn]]:
     """Return rows of :data:`~ftplan.engines.log_rows.COLUMNS`, and what to know about them.
 
-    Parameters
-    ----------
-    readings
-        ``operator`` (text), ``task`` (int32), ``owner`` (text, tells jobs or processes with the same tasks apart),
-        ``attempt`` (text), ``time_us`` (int64), ``began_us`` (int64, when the attempt did, null where unknown),
-        :data:`COUNTED` (double, null where unknown; ``records`` and ``records_out`` are known), ``node`` (text).
+    *readings*: ``operator`` (text), ``task`` (int32), ``owner`` (text, tells jobs or processes with the same tasks
+    apart), ``attempt`` (text), ``time_us`` (int64), ``began_us`` (int64, when the attempt did, null where unknown),
+    :data:`COUNTED` (double, null where unknown; ``records`` and ``records_out`` are known), ``node`` (text).
     """
     keys = [_codes(readings[name]) for name in ("operator", "task", "owner")]
     time = readings["time_us"].to_numpy()

@@ -157,10 +157,7 @@ def cores(
     part. Where Flink does not say how busy a vertex is (old kinds of sources), each record that it writes is taken to
     cost what a record that others read costs; where nothing is measured, the vertices of a slot share its cores.
 
-    Parameters
-    ----------
-    slots
-        Slots of all task managers; None where unknown.
+    *slots*: slots of all task managers; None where unknown.
     """
     read = sum(sum(r.records_in) for r in rates.values() if r.busy is not None)
     busy = sum(sum(r.busy) for r in rates.values() if r.busy is not None)

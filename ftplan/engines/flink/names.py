@@ -27,14 +27,8 @@ class Scope(NamedTuple):
 def scopes(names: Collection[str], managers: Collection[str], tasks: Collection[str]) -> dict[str, Scope]:
     """Return what each name says; those of another shape are left out.
 
-    Parameters
-    ----------
-    names
-        Everything before the subtask's number.
-    managers
-        Everything before ``.Status.`` in names of a task manager's own metrics.
-    tasks
-        Those of the names that are of tasks, not of operators.
+    *names*: everything before the subtask's number. *managers*: everything before ``.Status.`` in names of a task
+    manager's own metrics. *tasks*: those of the names that are of tasks, not of operators.
     """
     known = sorted((manager for manager in managers if ".taskmanager." in manager), key=len, reverse=True)
     rest: dict[str, tuple[str, str]] = {}

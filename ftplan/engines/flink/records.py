@@ -126,34 +126,16 @@ _Key = tuple[str, str | None, int | None]
 
 @dataclass(slots=True)
 class JobRecord:
-    """What the answers say of one job.
-
-    Attributes
-    ----------
-    latest
-        Pages by (kind, vertex, subtask); metrics are by name.
-    counters
-        By (vertex, subtask).
-    left_out
-        Figures of subtasks or vertices that were marked incomplete.
-    partial
-        Sets that were left out because a vertex was missing.
-    rescaled
-        How often the parallelism of a vertex changed between two sets.
-    sets
-        Sets since then that count.
-    complete
-        Whether any set had all vertices.
-    """
+    """What the answers say of one job."""
 
     id: str | None
-    latest: dict[_Key, Any] = field(default_factory=dict)
-    counters: dict[tuple[str, int], Counters] = field(default_factory=dict)
-    left_out: int = 0
-    partial: int = 0
-    rescaled: int = 0
-    sets: int = 0
-    complete: bool = False
+    latest: dict[_Key, Any] = field(default_factory=dict)  # pages by (kind, vertex, subtask); metrics are by name
+    counters: dict[tuple[str, int], Counters] = field(default_factory=dict)  # by (vertex, subtask)
+    left_out: int = 0  # figures of subtasks or vertices that were marked incomplete
+    partial: int = 0  # sets that were left out because a vertex was missing
+    rescaled: int = 0  # how often the parallelism of a vertex changed between two sets
+    sets: int = 0  # sets since then that count
+    complete: bool = False  # whether any set had all vertices
     _set: dict[_Key, Page] = field(default_factory=dict)
     _tasks: dict[str, int] = field(default_factory=dict)
     _rescale: int | None = None

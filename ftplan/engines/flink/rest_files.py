@@ -27,10 +27,7 @@ class KeyGroupStates(NamedTuple):
     def of(self, ids: Mapping[str, str], time_us: int) -> tuple[pa.Table, set[str], list[Warn]]:
         """Return rows at a moment, the operators that they are of, and what to know.
 
-        Parameters
-        ----------
-        ids
-            The operators' ids by those of their vertices: a vertex has the id of its first operator, the keyed one.
+        *ids*: the operators' ids by those of their vertices: a vertex has the id of its first operator, the keyed one.
         """
         here = {ids[key]: state for key, state in self.known.items() if key in ids}
         rows = [(name, group, size) for name, state in here.items() for group, size in state.state_bytes.items()]

@@ -20,7 +20,7 @@ from ftplan.engines.flink.counter_rows import increases, state_rows
 from ftplan.engines.flink.pages import Page, numbered, saved_page
 from ftplan.engines.flink.plan import plan_vertices
 from ftplan.engines.flink.rest_files import LINES, is_metadata, key_group_states, saved
-from ftplan.engines.log_rows import arrow_frame, engine_log
+from ftplan.engines.log_rows import arrow_frame, engine_log, rejected_rows
 from ftplan.errors import FtplanError
 from ftplan.model.names import slugs
 from ftplan.model.plan import Warn
@@ -82,7 +82,7 @@ def read(
     by_group, measured, more = states.of(ids, pc.max(counted["time_us"]).as_py())
     state = _states(answers.filter(pc.equal(answers["kind"], "state")), operators, measured)
     broken = answers.filter(pc.equal(answers["kind"], "broken"))["raw"].to_pylist()
-    table = pa.concat_tables([counted, state, by_group, _rejected(broken)], promote_options="default")
+    table = pa.concat_tables([counted, state, by_group, rejected_rows(0, broken)], promote_options="default")
     frame = arrow_frame(session, table)
     return engine_log(frame, files, mapping, operators.key_groups, _FAULTS, (*told, *warnings, *more))
 
@@ -254,7 +254,3 @@ def _states(pages: pa.Table, operators: _Operators, measured: Iterable[str]) -> 
         }
     )
     return state_rows(table.filter(pc.invert(pc.is_in(table["operator"], pa.array([*measured], pa.string())))))
-
-
-def _rejected(lines: Sequence[str]) -> pa.Table:
-    return pa.table({"broken": pa.array([0] * len(lines), pa.int32()), "raw": pa.array(lines, pa.string())})

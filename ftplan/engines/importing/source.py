@@ -52,28 +52,16 @@ _SCHEMES = ("http://", "https://")
 
 @dataclass(frozen=True)
 class EngineSource:
-    """What was given to import, opened but not read.
+    """What was given to import, opened but not read."""
 
-    Attributes
-    ----------
-    name
-        What messages call it.
-    url, engine, job
-        Of a live endpoint, which is polled once as ``ftplan collect`` does; else None.
-    collection
-        The folder that ``ftplan collect`` wrote, else None.
-    given
-        The paths as they were given.
-    paths
-        The files, and those of plain folders, in natural order; ``-`` is standard input. Empty for the other two.
-    """
-
-    name: str
+    name: str  # what messages call it
+    #: ``url``, ``engine``, ``job``: of a live endpoint, which is polled once as ``ftplan collect`` does; else None
     url: str | None = None
     engine: str | None = None
     job: str | None = None
-    collection: Path | None = None
-    given: tuple[str, ...] = ()
+    collection: Path | None = None  # the folder that ``ftplan collect`` wrote, else None
+    given: tuple[str, ...] = ()  # the paths as they were given
+    #: The files, and those of plain folders, in natural order; ``-`` is standard input. Empty for the other two.
     paths: tuple[str, ...] = ()
 
     def texts(self) -> Iterator[tuple[str, str]]:

@@ -43,23 +43,17 @@ def kafka_reassignment(
     Raises FtplanError if a broker or a topic is not known or no valid one, or two copies of a partition are to lie on
     one broker.
 
-    Parameters
-    ----------
-    broker_map
-        Broker id by node id; else a label of the node says, else its id: ``3``, ``broker-3`` or ``kafka-3``.
-    topic
-        Changelog topic by operator id, several parted by commas; else the operator's label ``changelog``, else
-        ``APPLICATION-STORE-changelog`` of *application_id* and the operator's labels ``stores`` or ``store``, its name
-        or its id. An operator has a topic for each of its stores, and all lie alike.
-    log_dir
-        Log directory of every replica: a path, or ``any``. None leaves it to the brokers.
-    bandwidth
-        Throttle, in 2^20 bytes a second.
+    *broker_map*: broker id by node id; else a label of the node says, else its id: ``3``, ``broker-3`` or ``kafka-3``.
+    *topic*: changelog topic by operator id, several parted by commas; else the operator's label ``changelog``, else
+    ``APPLICATION-STORE-changelog`` of *application_id* and the operator's labels ``stores`` or ``store``, its name or
+    its id. An operator has a topic for each of its stores, and all lie alike. *log_dir*: log directory of every
+    replica: a path, or ``any``. None leaves it to the brokers. *bandwidth*: throttle, in 2^20 bytes a second.
     """
     assignments = (plan.plan or {})["assignments"]
     nodes = sorted({node for item in assignments for node in item["checkpoints"]}, key=natural_key)
     operators = sorted({item["operator"] for item in assignments})
-    refuse_unknown("--broker-map", broker_map, {*nodes, *_nodes(problem)}, "node")
+    there = () if problem.cluster is None else problem.cluster.position
+    refuse_unknown("--broker-map", broker_map, {*nodes, *there}, "node")
     refuse_unknown("--topic", topic, operators, "operator")
     brokers = {node: _broker(node, broker_map, problem) for node in nodes}
     topics = {operator: _topics(operator, topic, application_id, problem) for operator in operators}
@@ -81,10 +75,6 @@ def kafka_reassignment(
     entries = [partitions[key] for key in sorted(partitions)]
     text = json.dumps({"version": 1, "partitions": entries}, indent=1) + "\n"
     return Export("kafka-reassignment", plan.kind, text, tuple(_warnings(plan, entries, bandwidth)))
-
-
-def _nodes(problem: Problem) -> tuple[str, ...]:
-    return () if problem.cluster is None else tuple(node.id for node in problem.cluster.nodes)
 
 
 def _broker(node_id: str, mapped: Mapping[str, str], problem: Problem) -> int:

@@ -53,12 +53,8 @@ def kubernetes(
 
     Raises FtplanError if a workload's kind or name is none.
 
-    Parameters
-    ----------
-    host_map
-        Host name by node id; else the node's label *host_label* says, else its id.
-    workload
-        ``KIND/NAME`` by operator id; else ``StatefulSet/OPERATOR-standby``.
+    *host_map*: host name by node id; else the node's label *host_label* says, else its id. *workload*: ``KIND/NAME`` by
+    operator id; else ``StatefulSet/OPERATOR-standby``.
     """
     standbys = _standbys(plan, problem)
     known = () if problem.topology is None else problem.topology.position

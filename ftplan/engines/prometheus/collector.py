@@ -63,37 +63,22 @@ PAUSES_S = (1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60)
 
 @dataclass
 class RangeSummary:
-    """What came of asking for a range of time.
-
-    Attributes
-    ----------
-    asked, failed
-        Requests, and those without an answer; the same command asks for them again.
-    already_there
-        Pieces of queries that earlier commands have answered in full.
-    partial
-        Answers that Prometheus calls incomplete; the same command asks for them again.
-    series, samples
-        Time series, and values in them that came now.
-    without_series
-        Queries that no series answered.
-    bytes
-        Bytes of the lines that were written.
-    ended
-        Whether all was asked for, somebody ended it, or the endpoint was out of reach for too long.
-    """
+    """What came of asking for a range of time."""
 
     start: str
     end: str
     queries: int = 0
+    #: ``asked``, ``failed``: requests, and those without an answer; the same command asks for them again
     asked: int = 0
-    already_there: int = 0
+    already_there: int = 0  # pieces of queries that earlier commands have answered in full
     failed: int = 0
-    partial: int = 0
+    partial: int = 0  # answers that Prometheus calls incomplete; the same command asks for them again
+    #: ``series``, ``samples``: time series, and values in them that came now
     series: int = 0
     samples: int = 0
-    bytes: int = 0
-    without_series: list[str] = field(default_factory=list)
+    bytes: int = 0  # bytes of the lines that were written
+    without_series: list[str] = field(default_factory=list)  # queries that no series answered
+    #: Whether all was asked for, somebody ended it, or the endpoint was out of reach for too long
     ended: Literal["complete", "interrupt", "out of reach"] = "complete"
 
 

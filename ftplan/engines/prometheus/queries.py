@@ -95,38 +95,20 @@ class LabelRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RangeQuery:
-    """A query of a mapping file.
+    """A query of a mapping file."""
 
-    Attributes
-    ----------
-    name
-        ``section.query``; a section is about one engine.
-    promql
-        What is asked; ``$match`` in it stands for the label matchers of ``--match``.
-    measure
-        One of :data:`SUMMED` or :data:`LEVELS`, in records, bytes or milliseconds, or any other name.
-    kind
-        ``counter``: a running total, which begins again at 0 when its task restarts; ``rate``: so much a second;
-        ``gauge``: so much at that time.
-    factor
-        What values are multiplied by.
-    combine
-        How the gauges of the parts of one task become one value.
-    labels
-        By role (:data:`ROLES`). Series that agree in operator, task and *parts* follow each other: the one that began
-        last counts.
-    parts
-        Labels that tell the parts of a task apart, such as its state stores.
-    """
-
-    name: str
-    promql: str
-    measure: str
+    name: str  # ``section.query``; a section is about one engine
+    promql: str  # what is asked; ``$match`` in it stands for the label matchers of ``--match``
+    measure: str  # one of :data:`SUMMED` or :data:`LEVELS`, in records, bytes or milliseconds, or any other name
+    #: ``counter``: a running total, which begins again at 0 when its task restarts; ``rate``: so much a second;
+    #: ``gauge``: so much at that time
     kind: SeriesKind
-    factor: float = 1.0
-    combine: Literal["sum", "max"] = "sum"
+    factor: float = 1.0  # what values are multiplied by
+    combine: Literal["sum", "max"] = "sum"  # how the gauges of the parts of one task become one value
+    #: By role (:data:`ROLES`). Series that agree in operator, task and *parts* follow each other: the one that began
+    #: last counts.
     labels: Mapping[str, LabelRule] | None = None
-    parts: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()  # labels that tell the parts of a task apart, such as its state stores
 
     @property
     def section(self) -> str:

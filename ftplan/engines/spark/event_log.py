@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from ftplan.engines.log_rows import arrow_frame, engine_log
+from ftplan.engines.log_rows import arrow_frame, engine_log, rejected_rows
 from ftplan.engines.spark.log_files import EVENTS, NAME_WITHIN, applications, readable
 from ftplan.engines.spark.stages import Job, StageOperators, execution, job_of_event, stage_operators
 from ftplan.errors import FtplanError
@@ -74,7 +74,7 @@ def read(
     if not tasks.num_rows:
         raise FtplanError(f"{files[0].path}: no task of a micro-batch of Structured Streaming has ended in the log")
     broken = events.filter(pc.equal(events["event"], ""))["raw"].to_pylist()
-    rejected = [_rejected(fault, texts) for fault, texts in enumerate((broken, strangers, odd))]
+    rejected = [rejected_rows(fault, texts) for fault, texts in enumerate((broken, strangers, odd))]
     rows = pa.concat_tables([_rows(tasks), *rejected], promote_options="default")
     key_groups = {o.name: o.key_groups for o in known.operators.values() if o.key_groups}
     log, completed = engine_log(arrow_frame(session, rows), files, mapping, key_groups, _FAULTS)
@@ -245,10 +245,6 @@ def _rows(tasks: Any) -> Any:
             "state": pc.if_else(tasks["stateful"], tasks["state"], None).cast(pa.float64()),
         }
     )
-
-
-def _rejected(fault: int, texts: Sequence[str]) -> Any:
-    return pa.table({"broken": pa.array([fault] * len(texts), pa.int32()), "raw": pa.array(texts, pa.string())})
 
 
 def _batches(tasks: Any) -> Any:

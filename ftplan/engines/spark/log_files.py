@@ -108,7 +108,9 @@ def find_event_logs(paths: Sequence[str]) -> list[SparkLog]:
 
 def _in_folder(folder: Path) -> list[SparkLog]:
     try:
-        entries = sorted((e for e in folder.iterdir() if not e.name.startswith((".", "_"))), key=_by_name)
+        entries = sorted(
+            (e for e in folder.iterdir() if not e.name.startswith((".", "_"))), key=lambda e: natural_key(e.name)
+        )
     except OSError as error:
         raise FtplanError(f"{folder}: cannot be read ({error.strerror})") from error
     rolled = {e: match for e in entries if (match := _ROLLED.fullmatch(e.name)) and e.is_file()}
@@ -124,10 +126,6 @@ def _in_folder(folder: Path) -> list[SparkLog]:
         elif is_event_log(str(entry)):
             logs.append(SparkLog(entry.name, (str(entry),)))
     return logs
-
-
-def _by_name(path: Path) -> Any:
-    return natural_key(path.name)
 
 
 def is_event_log(path: str) -> bool:

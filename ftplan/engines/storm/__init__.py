@@ -5,9 +5,8 @@ hashes and whose number never changes. Storm's and Trident's own components and 
 
 ::
 
-    importer     which of the three forms it is; decoded topologies are read here
+    importer     which of the three forms it is; reads decoded topologies, and Flux: YAML with includes and ${...}
     ui           REST pages: executors with figures and hosts, streams from the visualization
-    flux         YAML with includes and ${...}
     components   components, groupings as partitionings, which streams coordinate
     collector    what a poll of the UI asks for
     exporter     recovery schedules: nodes that the resource aware scheduler favours; scale-outs: ``storm rebalance``

@@ -30,10 +30,7 @@ def storm(plan: Plan, problem: Problem, *, host_map: Mapping[str, str]) -> Expor
     A task that starts twice, because its new node fails too, counts where it ends. ``ftplan.component.supervisors``
     lists the tasks of each component by supervisor, ``ftplan.recovery.order`` all of them as they come back.
 
-    Parameters
-    ----------
-    host_map
-        Host name of a supervisor by node id; else the node's label ``host`` says, else its id.
+    *host_map*: host name of a supervisor by node id; else the node's label ``host`` says, else its id.
     """
     if plan.kind == SCALE_OUT.name:
         return _rebalanced(plan, problem)

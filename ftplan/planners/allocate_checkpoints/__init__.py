@@ -23,7 +23,7 @@ From files to a plan:
   having, ``holdout.py`` judges it on the last part of the trace; ``copy_measures.py`` and ``metrics.py`` measure.
 
 From a plan, without any algorithm: ``rules.py`` has the rules and ``violations.py`` the checker, ``judge.py`` (verify),
-``score.py`` (evaluate), ``explain.py`` with ``copy_moves.py`` (one copy elsewhere), ``diff.py``. Tables are in
+``score.py`` (evaluate), ``explain.py``, ``diff.py``. Tables are in
 ``view.py``, pictures in ``figure.py``. ``key_group_sweep.py`` asks how many key groups an operator should have.
 
 Proven: exact is optimal or states the gap; correlated (Algorithm 3, corrected) is optimal without a balance rule; the

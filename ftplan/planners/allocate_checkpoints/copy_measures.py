@@ -28,11 +28,10 @@ from ftplan.planners.allocate_checkpoints.rules import fair_shares
 
 @dataclass(frozen=True, slots=True)
 class Migrations:
-    """Migrations of the simulated adaptation: to a copy's host, and to any other node; and situations of overload."""
+    """Migrations of the simulated adaptation: to a copy's host, and to any other node."""
 
     assisted: int
     direct: int
-    situations: int
 
     @property
     def share(self) -> float | None:
@@ -56,15 +55,15 @@ def migrations(loads: FloatArray, plan: PlannedCopies, nodes: NodeLoad) -> Migra
     the share of assisted migrations among those made; that holders of checkpoints are preferred as targets is ours, and
     raises the share of a random plan too.
     """
-    assisted = direct = situations = 0
+    assisted = direct = 0
     hosts = np.split(plan.host, np.cumsum(plan.count)[:-1]) if plan.count.size else []
     members = [np.flatnonzero(plan.home == node) for node in range(nodes.load.shape[1])]
     overloaded = nodes.overloaded
     for window in np.flatnonzero(overloaded.any(axis=1)).tolist():
         room = nodes.overload * nodes.capacity - nodes.load[window]
         for node in np.argsort(room, kind="stable")[: int(overloaded[window].sum())].tolist():
-            situations += 1
-            for group in _heaviest_first(loads[window], members[node]):
+            loaded = members[node][loads[window, members[node]] > 0]
+            for group in loaded[np.argsort(-loads[window, loaded], kind="stable")].tolist():
                 if room[node] >= 0:
                     break
                 load = loads[window, group]
@@ -78,14 +77,7 @@ def migrations(loads: FloatArray, plan: PlannedCopies, nodes: NodeLoad) -> Migra
                 room[target] -= load
                 assisted += helped
                 direct += not helped
-    return Migrations(assisted, direct, situations)
-
-
-def _heaviest_first(load: FloatArray, groups: IntArray) -> list[int]:
-    """Return the groups that have load, heaviest first, ties in their order."""
-    loaded = groups[load[groups] > 0]
-    ordered: list[int] = loaded[np.argsort(-load[loaded], kind="stable")].tolist()
-    return ordered
+    return Migrations(assisted, direct)
 
 
 def _roomiest(room: FloatArray, nodes: IntArray, load: float) -> int | None:

@@ -99,11 +99,7 @@ def figures(plan: Plan) -> Sequence[Figure]:
     note = "in the order of their names"
     if len(nodes) > ROWS:
         shown, note = sorted(nodes, key=lambda n: (-copies[n], natural_key(n)))[:ROWS], f"the {ROWS} with most of them"
-    rows = [Bar(node, float(copies[node]), _numbers(copies[node], owned[node])) for node in shown]
+    rows = [Bar(node, float(copies[node]), f"{copies[node]:,} / {owned[node]:,}") for node in shown]
     said = f"Copies on each of {count(len(nodes), 'node')}, {note}."
     key = (("value", "", "copies held; the numbers are copies held / key groups owned"),)
     return [figure("Checkpoint copies by node", said, lambda width: bars(rows, width), key=key)]
-
-
-def _numbers(copies: int, owned: int) -> str:
-    return f"{copies:,} / {owned:,}"

@@ -37,12 +37,8 @@ STUDENT_T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776}
 FIRST_SHARE = 1 / 3
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a plan is worth on unseen time, as ``summary.holdout`` holds it, and the warning where it gains nothing."""
-
-    summary: Mapping[str, Any]
-    warnings: tuple[Warn, ...]
+#: What a plan is worth on unseen time, as ``summary.holdout`` holds it, and the warning where it gains nothing.
+Judgement = tuple[Mapping[str, Any], tuple[Warn, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +77,9 @@ def judge(
     drawn = _even_plans(holdout.problem, holdout.options, clock)
     if drawn is None:
         cut = Warn("COMPARISON_CUT", "on unseen time the plan is not compared with even: the time limit is over")
-        return Judgement(summary, (cut,) if clock.cut else ())
-    even = _mean_score(drawn, holdout, unseen)
-    summary["even"] = {"plans": len(drawn), score.key: even.value, "usable_share": even.usable_share}
+        return summary, (cut,) if clock.cut else ()
+    value, share = _mean_score(drawn, holdout, unseen)
+    summary["even"] = {"plans": len(drawn), score.key: value, "usable_share": share}
     by_share = score.usable_share is not None
     summary["splits"] = _compared(assignments, holdout, drawn, by_share, again, clock)
     warnings: tuple[Warn, ...] = ()
@@ -92,13 +88,13 @@ def judge(
         warnings = (Warn("COMPARISON_CUT", f"on unseen time the plan is compared with {text}: the time limit is over"),)
     gains = [split["gain"] for split in summary["splits"] if split["gain"] is not None]
     if not gains:
-        return Judgement(summary, warnings)
+        return summary, warnings
     mean, interval = _interval(gains)
     what = "usable_share" if by_share else score.key
     summary["gain_over_even"] = {"in": what, "value": mean, "interval": interval}
     if (mean if interval is None else interval[0]) <= 0 and algorithm != "even":
         warnings = (_no_gain(summary, len(gains), objective.name), *warnings)
-    return Judgement(summary, warnings)
+    return summary, warnings
 
 
 def _compared(
@@ -122,8 +118,8 @@ def _compared(
             continue
         part = replace(unseen, loads=unseen.loads[start:end])
         reached = allocation_score(own, holdout.cluster, part, objective)
-        usual = _mean_score(drawn, holdout, part)
-        values = (reached.usable_share, usual.usable_share) if by_share else (reached.value, usual.value)
+        value, share = _mean_score(drawn, holdout, part)
+        values = (reached.usable_share, share) if by_share else (reached.value, value)
         gain = None if values[0] is None or values[1] is None else sign * (values[0] - values[1])
         windows = {"planned": before.loads.shape[0], "unseen": end - start}
         splits.append({"windows": windows, "plan": values[0], "even": values[1], "gain": gain})
@@ -147,14 +143,6 @@ def _splits(windows: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(ends))
 
 
-@dataclass(frozen=True, slots=True)
-class _MeanScore:
-    """Mean objective and usable share of several plans; no share where no node is overloaded."""
-
-    value: float
-    usable_share: float | None
-
-
 def _even_plans(problem: CheckpointProblem, options: AllocationOptions, clock: Budget) -> list[Allocation] | None:
     """Return plans of ``even`` at successive seeds, as far as there is time; None where its rules cannot be kept."""
     planner = registry.load(registry.row("allocate-checkpoints", "even"))
@@ -169,8 +157,11 @@ def _even_plans(problem: CheckpointProblem, options: AllocationOptions, clock: B
     return answers or None
 
 
-def _mean_score(answers: Sequence[Allocation], holdout: Holdout, series: KeyGroupSeries) -> _MeanScore:
-    """Return what plans are worth on average; all of them are judged at once, as one plan with more copies."""
+def _mean_score(answers: Sequence[Allocation], holdout: Holdout, series: KeyGroupSeries) -> tuple[float, float | None]:
+    """Return mean objective and usable share of plans, judged at once as one with more copies.
+
+    There is no share where no node is overloaded.
+    """
     problem, cluster, objective = holdout.problem, holdout.cluster, holdout.options.objective
     one = planned_copies(answers[0].assignments, series, cluster)
     known = [name in series.position for name in zip(problem.operators, problem.key_group.tolist(), strict=True)]
@@ -181,9 +172,9 @@ def _mean_score(answers: Sequence[Allocation], holdout: Holdout, series: KeyGrou
     usable = replace(objective.resolved(series, cluster), name="usable", correlate="raw")
     wanted = wanted_copies(usable, one, series, cluster)
     if not wanted:
-        return _MeanScore(value, None)
+        return value, None
     fits = float(copy_values(usable, plans, series, cluster).value.sum()) / len(answers)
-    return _MeanScore(value, fits / wanted)
+    return value, fits / wanted
 
 
 def _interval(gains: Sequence[float]) -> tuple[float, list[float] | None]:

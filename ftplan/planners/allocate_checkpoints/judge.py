@@ -44,10 +44,7 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
     Codes: those of :mod:`ftplan.planners.allocate_checkpoints.rules` and :mod:`ftplan.planners.judging`, and
     ``CHANGES_DIFFER`` for moves that do not lead from the checkpoints in place to the plan's.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing.
+    Raises :class:`FtplanError` if an input is missing.
     """
     if problem.topology is None or problem.cluster is None:
         raise FtplanError("verify needs the topology and the cluster: give --topology and --cluster")

@@ -16,8 +16,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.topology import Topology
 from ftplan.model.units import Measure
-from ftplan.planners.allocate_checkpoints.algorithms.baselines import even
-from ftplan.planners.allocate_checkpoints.algorithms.correlated import correlated
+from ftplan.planners.allocate_checkpoints.algorithms.baselines import correlated, even
 from ftplan.planners.allocate_checkpoints.copy_measures import overloaded_windows, usable_windows
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions, build
@@ -36,10 +35,7 @@ def sweep_key_groups(problem: Problem, key_groups: Sequence[int], measure: Measu
     the last 30 % of the trace with plans made on the first 70 %, by ``correlated`` and by ``even`` (mean of 5 seeds);
     None where nothing is overloaded there. One copy each. Cost: that of six plans a number.
 
-    Raises
-    ------
-    FtplanError
-        If a number does not divide the one measured, or a placement is missing.
+    Raises :class:`FtplanError` if a number does not divide the one measured, or a placement is missing.
     """
     assert problem.stats is not None
     fine = key_group_series(problem.stats, measure, problem.topology)
@@ -62,14 +58,10 @@ def _row(series: KeyGroupSeries, key_groups: int, problem: Problem) -> dict[str,
     row["least_groups_per_task"] = min((key_groups // n for n in tasks), default=None)
     row["idle_tasks"] = sum(max(n - key_groups, 0) for n in tasks)
     if problem.cluster is not None:
-        row |= _usable(series, _coarse(problem.topology, series, key_groups), problem.cluster)
+        known = series.operators
+        made = (replace(o, key_groups=key_groups) if o.id in known else o for o in problem.topology.operators)
+        row |= _usable(series, replace(problem.topology, operators=tuple(made)), problem.cluster)
     return row
-
-
-def _coarse(topology: Topology, series: KeyGroupSeries, key_groups: int) -> Topology:
-    """Return the topology with this number of key groups for every operator that the statistics know."""
-    operators = (replace(o, key_groups=key_groups) if o.id in series.operators else o for o in topology.operators)
-    return replace(topology, operators=tuple(operators))
 
 
 def _usable(series: KeyGroupSeries, topology: Topology, cluster: Cluster) -> Mapping[str, float | None]:
@@ -77,7 +69,7 @@ def _usable(series: KeyGroupSeries, topology: Topology, cluster: Cluster) -> Map
     placement = Placement(tasks=cluster.placement.tasks if cluster.placement is not None else {})
     split = round(series.loads.shape[0] * PLANNED_ON)
     first = replace(series, loads=series.loads[:split])
-    options = AllocationOptions(measure=series.measure)
+    options = AllocationOptions()
     problem = build(topology, cluster, placement, first, options)
     home = problem.by_group.home
     objective = CheckpointObjective().resolved(series, cluster)

@@ -59,7 +59,7 @@ KIND = PlanKind(
         ),
         Row(
             name="correlated",
-            function="ftplan.planners.allocate_checkpoints.algorithms.correlated:correlated",
+            function="ftplan.planners.allocate_checkpoints.algorithms.baselines:correlated",
             exact=False,
             guarantee="optimal without a balance rule; heuristic with one",
             source="Madsen & Zhou, CIKM 2015, Algorithm 3, mended",

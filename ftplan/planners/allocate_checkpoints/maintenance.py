@@ -113,10 +113,7 @@ def _shown(broken: Mapping[str, Sequence[Violation]]) -> str:
 def require_state(topology: Topology, series: KeyGroupSeries) -> tuple[Warn, ...]:
     """Return a warning where some states are unknown and so count 0 bytes.
 
-    Raises
-    ------
-    FtplanError
-        If no state of a planned operator is known.
+    Raises :class:`FtplanError` if no state of a planned operator is known.
     """
     unknown = 0
     for operator in topology.keyed_operators:

@@ -63,10 +63,7 @@ class _Question:
 def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationOptions) -> Plan:
     """Plan the checkpoints of all keyed operators that have statistics; see ``ftplan allocate-checkpoints --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or options contradict each other.
+    Raises :class:`FtplanError` if an input is missing, or options contradict each other.
     """
     asked = _question(problem, planner, options)
     result, report = _searched(asked)
@@ -77,7 +74,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
     judged, more = _on_unseen_time(asked, answer, report)
     known = {warning.code for warning in warnings}
     warnings += [warning for warning in more if warning.code not in known]
-    warnings += () if judged is None else judged.warnings
+    warnings += () if judged is None else judged[1]
     transfers = None
     if assignments is not None:
         transfers = moves(assignments, asked.cluster.placement, asked.topology, asked.series)
@@ -98,7 +95,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
             warnings.append(Warn("COMPARISON_CUT", "the plan is not compared with even: the time limit is over"))
         warnings += no_gain(figures, asked.objective)
     if judged is not None:
-        figures["holdout"] = judged.summary
+        figures["holdout"] = judged[0]
     if report is not None:
         allowance = maintenance.move_limits(options)
         figures["upkeep"] = maintenance.maintenance_summary(report, allowance, transfers, asked.objective.sign)
@@ -121,7 +118,8 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
     topology, cluster, whole = require(problem, options.load)
     series, unseen = seen_and_unseen(whole, options.holdout)
     objective = stated_objective(options).resolved(series, cluster)
-    finishing_s = _finishing_s(whole, options.copies, options.time_limit_s)
+    # The search ends before the figures beside the plan, few passes over the series of all hosts of copies.
+    finishing_s = min(0.5 * options.time_limit_s, SECONDS_PER_LOAD * whole.loads.size * (1 + options.copies))
     settings = _settings(options, objective, began + options.time_limit_s - finishing_s)
     inputs = without_failure(problem)
     if options.current is not None:
@@ -159,15 +157,11 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
 def _settings(options: CheckpointAllocationOptions, objective: CheckpointObjective, ends: float) -> AllocationOptions:
     """Return what of the options planners are told; the search ends at *ends*.
 
-    Raises
-    ------
-    FtplanError
-        If a failover limit is both given and to be found.
+    Raises :class:`FtplanError` if a failover limit is both given and to be found.
     """
     if options.minimise and options.failover_limit is not None:
         raise FtplanError("--minimise failover finds the failover limit itself: leave out --failover-limit")
     words: dict[str, Any] = {  # each one of a few, as its check says
-        "measure": options.load,
         "anti_affinity": options.anti_affinity,
         "minimise": options.minimise,
     }
@@ -208,10 +202,7 @@ def _searched(asked: _Question) -> tuple[Result[Allocation], MaintenanceReport |
 def _objective(asked: _Question, result: Result[Allocation]) -> Objective:
     """Return the objective with the value of the plan, whatever the planner reports.
 
-    Raises
-    ------
-    RuntimeError
-        If that is not the same: a fault of the planner.
+    Raises :class:`RuntimeError` if that is not the same: a fault of the planner.
     """
     objective, answer = asked.objective, result.answer
     random = objective.sign * asked.problem.by_group.random_value
@@ -300,14 +291,6 @@ class _Again:
         result = planner(problem, settings)
         self.warnings += tuple(warning for warning in result.warnings if warning.code == "TIME_LIMIT")
         return None if result.answer is None else result.answer.assignments
-
-
-def _finishing_s(series: KeyGroupSeries, copies: int, time_limit_s: float) -> float:
-    """Return about how many seconds the figures beside a plan take, at most half of the limit: the search ends before.
-
-    They are few passes over the series of all hosts of copies.
-    """
-    return min(0.5 * time_limit_s, SECONDS_PER_LOAD * series.loads.size * (1 + copies))
 
 
 def _said(warnings: list[Warn], limit_s: float) -> tuple[Warn, ...]:

@@ -43,10 +43,7 @@ class CheckpointObjective:
     all key groups, or loads without the daily profile; load(g) is the mean load in any case.
     ``capacity_per_core`` is in load units per second; None until :meth:`resolved`.
 
-    Raises
-    ------
-    FtplanError
-        If ``usable`` is asked for with transformed series.
+    Raises :class:`FtplanError` if ``usable`` is asked for with transformed series.
     """
 
     name: ObjectiveName = "correlation"
@@ -152,10 +149,7 @@ def objective_value(
 ) -> float:
     """Return a plan's objective value, from its assignments and the statistics alone; primaries as the plan states.
 
-    Raises
-    ------
-    FtplanError
-        If an assignment is malformed or names a node that the cluster does not have.
+    Raises :class:`FtplanError` if an assignment is malformed or names a node that the cluster does not have.
     """
     return float(copy_values(objective, planned_copies(assignments, series, cluster), series, cluster).value.sum())
 

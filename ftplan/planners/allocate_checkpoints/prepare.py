@@ -21,10 +21,8 @@ from ftplan.planners.situation import situation_of
 def require(problem: Problem, measure: Any) -> tuple[Topology, Cluster, KeyGroupSeries]:
     """Return what every judgement of a checkpoint allocation needs.
 
-    Raises
-    ------
-    FtplanError
-        If the topology, the cluster or the statistics are missing, or the statistics lack the measure.
+    Raises :class:`FtplanError` if the topology, the cluster or the statistics are missing, or the statistics lack the
+    measure.
     """
     situation = situation_of(problem, None, "a checkpoint allocation", KIND.needs)
     return situation.topology, situation.required_cluster, situation.series(measure)
@@ -36,10 +34,7 @@ def seen_and_unseen(series: KeyGroupSeries, holdout: float | None) -> tuple[KeyG
     The number of unseen windows is rounded, with at least one on either side. Without a holdout all windows are seen.
     Key groups that are idle in one part stay in it; state sizes are those of the whole trace.
 
-    Raises
-    ------
-    FtplanError
-        If there are fewer than two windows.
+    Raises :class:`FtplanError` if there are fewer than two windows.
     """
     if holdout is None:
         return series, None
@@ -58,10 +53,7 @@ def planned_on(plan: Plan, series: KeyGroupSeries) -> KeyGroupSeries:
 def stated_objective(options: CheckpointAllocationOptions) -> CheckpointObjective:
     """Return the objective that options ask for.
 
-    Raises
-    ------
-    FtplanError
-        If they contradict each other.
+    Raises :class:`FtplanError` if they contradict each other.
     """
     name: Any = options.objective
     correlate: Any = options.correlate
@@ -82,10 +74,8 @@ def with_current(current: Any, cluster: Cluster, topology: Topology) -> tuple[Cl
 
     *current* is a plan, a path, or the document as a mapping.
 
-    Raises
-    ------
-    FtplanError
-        If it is no checkpoint allocation, holds no answer, or names a key group or node that does not exist.
+    Raises :class:`FtplanError` if it is no checkpoint allocation, holds no answer, or names a key group or node that
+    does not exist.
     """
     copies, file = checkpoint_copies(current, topology, cluster, "current")
     return replace(cluster, placement=replace(cluster.placement or Placement(), checkpoints=copies)), file

@@ -36,11 +36,8 @@ def build(
     ``UNUSED_STATISTICS`` (statistics of no keyed operator), ``ESTIMATED_STATISTICS`` (planned per task). Cost
     O(W K N).
 
-    Raises
-    ------
-    FtplanError
-        If no primary is known for a key group, statistics and topology disagree on the number of key groups, or the
-        problem does not fit into memory.
+    Raises :class:`FtplanError` if no primary is known for a key group, statistics and topology disagree on the number
+    of key groups, or the problem does not fit into memory.
     """
     planned = [o for o in topology.keyed_operators if o.id in series.operators]
     homes = [key_group_homes(o, topology, cluster, placement) for o in planned]

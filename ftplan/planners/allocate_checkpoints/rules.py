@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ftplan.model.cluster import Cluster, Placement, primaries
+from ftplan.model.cluster import Cluster, primaries
 from ftplan.model.measures.task_state import key_group_state
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import NOISE, ROUNDING
@@ -86,18 +86,11 @@ class RuleInputs:
     homes: Mapping[str, tuple[str, ...]]
 
     @staticmethod
-    def of(
-        topology: Topology,
-        cluster: Cluster,
-        series: KeyGroupSeries | None,
-        rules: CheckpointRules,
-        placement: Placement | None = None,
-    ) -> RuleInputs:
-        """Return the inputs with the primaries of a placement, default the cluster's."""
-        placement = cluster.placement if placement is None else placement
+    def of(topology: Topology, cluster: Cluster, series: KeyGroupSeries | None, rules: CheckpointRules) -> RuleInputs:
+        """Return the inputs with the primaries of the cluster's placement."""
         homes = {}
-        if placement is not None:
-            homes = {o.id: primaries(o.id, topology, placement) for o in topology.keyed_operators}
+        if cluster.placement is not None:
+            homes = {o.id: primaries(o.id, topology, cluster.placement) for o in topology.keyed_operators}
         known = {name: nodes for name, nodes in homes.items() if nodes is not None}
         return RuleInputs(topology, cluster, series, rules, known)
 

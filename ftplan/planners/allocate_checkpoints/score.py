@@ -27,10 +27,7 @@ from ftplan.planners.scenarios import with_scenario_fails
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """Score a checkpoint allocation on the statistics of *problem*, which need not be those it was made from.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names what the problem does not have, or an input is missing.
+    Raises :class:`FtplanError` if the plan names what the problem does not have, or an input is missing.
     """
     own = CheckpointAllocationOptions.of_plan(plan)
     measure = asked.load or own.load

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.errors import suggestion
-from ftplan.model.cluster import Cluster, Placement
+from ftplan.model.cluster import Cluster
 from ftplan.model.measures.availability import takeover
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.tolerances import ROUNDING
@@ -23,7 +23,6 @@ def violations(
     cluster: Cluster,
     series: KeyGroupSeries | None,
     rules: CheckpointRules,
-    placement: Placement | None = None,
 ) -> tuple[Violation, ...]:
     """Return every broken rule of a plan's ``assignments``, empty where it keeps them all.
 
@@ -34,14 +33,13 @@ def violations(
         what is malformed is a violation, never an error.
     series:
         Loads; without them the balance rule is not judged, and only operators that the plan names must be complete.
-    placement:
-        Where the primaries are, default the cluster's; where it does not say, the plan's own primaries count.
 
-    Order: by assignment, then missing groups, then nodes. Cost O(copies + key groups).
+    Where the cluster's placement does not say where primaries are, the plan's own count. Order: by assignment, then
+    missing groups, then nodes. Cost O(copies + key groups).
     """
     if not isinstance(assignments, (list, tuple)):
         return (Violation("MISSING_KEY_GROUP", "assignments is not a list"),)
-    inputs, record = RuleInputs.of(topology, cluster, series, rules, placement), Record()
+    inputs, record = RuleInputs.of(topology, cluster, series, rules), Record()
     broken: list[Violation] = []
     for number, item in enumerate(assignments):
         broken += judge_assignment(f"assignments[{number}]", item, inputs, record)

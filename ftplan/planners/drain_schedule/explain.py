@@ -16,12 +16,11 @@ from ftplan.model.violation import Breach
 from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.from_plan import numbered_rounds, question_of
-from ftplan.planners.drain_schedule.judge import CODES
 from ftplan.planners.drain_schedule.metrics import effect
 from ftplan.planners.drain_schedule.packing import pack
 from ftplan.planners.drain_schedule.prepare import PreparedDrain
 from ftplan.planners.drain_schedule.problem import DrainProblem
-from ftplan.planners.drain_schedule.rules import ROOM, broken, conflicts, down, duration_s, to_move
+from ftplan.planners.drain_schedule.rules import CODES, ROOM, broken, conflicts, down, duration_s, to_move
 
 #: Seconds for which room is looked for in all other rounds together, and names that a sentence lists.
 LOOKING_S, NAMED = 10.0, 5
@@ -52,10 +51,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     of its nodes, and what each of them alone takes down. A query: the rounds in which it is down, and the tasks and
     nodes that this is for.
 
-    Raises
-    ------
-    FtplanError
-        If the selector is of another kind or names what is not there.
+    Raises FtplanError if the selector is of another kind or names what is not there.
     """
     prepared = question_of(plan, problem)
     schedule = _Schedule(prepared, numbered_rounds(plan, prepared.cluster))

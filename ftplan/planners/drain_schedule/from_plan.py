@@ -20,15 +20,9 @@ def question_of(plan: Plan, problem: Problem, strict: bool = False) -> PreparedD
 
     A plan made by hand, without options, restarts the nodes that it lists, and moves tasks if any round does.
 
-    Parameters
-    ----------
-    strict
-        No two copies of a key group may go together, whatever the options say.
+    *strict*: no two copies of a key group may go together, whatever the options say.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     options = DrainScheduleOptions.of_plan(plan)
     if strict:
@@ -48,10 +42,7 @@ def rounds_of(plan: Plan) -> Sequence[Mapping[str, Any]]:
 def numbered_rounds(plan: Plan, cluster: Cluster) -> list[list[int]]:
     """Return the nodes of each round by number.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names a node that the cluster does not have.
+    Raises FtplanError if the plan names a node that the cluster does not have.
     """
     return [[_number(node, cluster) for node in item["nodes"]] for item in rounds_of(plan)]
 
@@ -59,10 +50,7 @@ def numbered_rounds(plan: Plan, cluster: Cluster) -> list[list[int]]:
 def numbered_moves(plan: Plan, problem: DrainProblem, cluster: Cluster) -> list[list[Move]]:
     """Return the moves of each round by number.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names a task or node that is not there.
+    Raises FtplanError if the plan names a task or node that is not there.
     """
     return [
         [

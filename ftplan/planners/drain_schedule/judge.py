@@ -15,18 +15,7 @@ from ftplan.planners.drain_schedule.from_plan import numbered_moves, numbered_ro
 from ftplan.planners.drain_schedule.metrics import Rounds, effect
 from ftplan.planners.drain_schedule.prepare import PreparedDrain
 from ftplan.planners.drain_schedule.problem import DrainProblem, Move
-from ftplan.planners.drain_schedule.rules import (
-    COPIES,
-    FIDELITY,
-    MOST,
-    PER_ZONE,
-    PRIORITY,
-    REPLICA,
-    ROOM,
-    RULES,
-    broken,
-    rules,
-)
+from ftplan.planners.drain_schedule.rules import CODES, RULES, broken, rules
 from ftplan.planners.judging import (
     Judged,
     Judges,
@@ -40,16 +29,6 @@ from ftplan.planners.judging import (
 )
 
 OBJECTIVE = "rounds"
-#: The code of each broken rule.
-CODES: Mapping[str, str] = {
-    COPIES: "COPIES_TOGETHER",
-    REPLICA: "REPLICA_WITH_PRIMARY",
-    MOST: "OVER_ROUND_LIMIT",
-    PER_ZONE: "OVER_ZONE_LIMIT",
-    PRIORITY: "QUERY_DOWN",
-    FIDELITY: "ROUND_BELOW_FIDELITY",
-    ROOM: "OVER_CAPACITY",
-}
 #: What a round states beside its nodes, and the code where that is not so.
 _STATED = {
     "zones": "WRONG_ZONES",
@@ -71,10 +50,7 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
     ``WRONG_ROUND``, ``WRONG_DURATION``, ``WRONG_QUERIES``, ``WRONG_FIDELITY`` and ``WRONG_ZONES`` for what a round
     states; and those of :mod:`ftplan.planners.judging`.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
     drain = prepared.problem

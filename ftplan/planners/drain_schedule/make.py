@@ -36,10 +36,7 @@ ORDERS, LEAST_ORDERS, LOOKS = 20, 2, 20_000_000
 def make(problem: Problem, planner: registry.Row, options: DrainScheduleOptions) -> Plan:
     """Plan which nodes restart together, in which round; see ``ftplan drain-schedule --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or a selector, label or plan names what is not there.
+    Raises FtplanError if an input is missing, or a selector, label or plan names what is not there.
     """
     command = Budget(options.time_limit_s, options.iterations)
     prepared = prepare(problem, options)

@@ -38,15 +38,11 @@ class PreparedDrain:
 def prepare(problem: Problem, options: DrainScheduleOptions, chosen: Iterable[str] | None = None) -> PreparedDrain:
     """Build a drain problem.
 
-    Parameters
-    ----------
-    chosen
-        Ids of the nodes to restart instead of those that the options name; ids that there are not are passed over.
+    *chosen*: ids of the nodes to restart instead of those that the options name; ids that there are not are passed
+    over.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, a selector, label or plan names what is not there, or no node is to restart.
+    Raises FtplanError if an input is missing, a selector, label or plan names what is not there, or no node is to
+    restart.
     """
     if problem.topology is None or problem.cluster is None:
         raise FtplanError("a drain schedule needs topology and cluster: give --topology and --cluster")

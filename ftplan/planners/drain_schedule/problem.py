@@ -77,25 +77,16 @@ class KeyGroupCopies:
 
 @dataclass(frozen=True, slots=True)
 class DrainLimits:
-    """What has to hold in every round; None is no limit.
+    """What has to hold in every round; None is no limit."""
 
-    Attributes
-    ----------
-    min_fidelity
-        Output fidelity while the round's tasks are down, from 0 to 1.
-    keep_priority
-        No query of this priority or more is down: its output task and all tasks upstream of it run.
-    max_per_zone, max_nodes
-        Nodes of one zone, and of all, that go together; at least 1.
-    move
-        Whether the tasks of the round's nodes are moved to other nodes for the round and back after it. Then none is
-        down, but there must be room for them. Without it they stand still, which takes no room.
-    """
-
-    min_fidelity: float | None = None
+    min_fidelity: float | None = None  # output fidelity while the round's tasks are down, from 0 to 1
+    #: No query of this priority or more is down: its output task and all tasks upstream of it run.
     keep_priority: float | None = None
+    #: ``max_per_zone``, ``max_nodes``: nodes of one zone, and of all, that go together; at least 1.
     max_per_zone: int | None = None
     max_nodes: int | None = None
+    #: Whether the tasks of the round's nodes are moved to other nodes for the round and back after it. Then none is
+    #: down, but there must be room for them. Without it they stand still, which takes no room.
     move: bool = False
 
 

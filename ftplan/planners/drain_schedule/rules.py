@@ -18,6 +18,16 @@ COPIES, REPLICA = "copies-apart", "replica-apart"
 ROOM = "room"
 #: The rules that a drain schedule can name, in the order in which :func:`broken` looks at them.
 RULES = (COPIES, REPLICA, MOST, PER_ZONE, PRIORITY, FIDELITY, ROOM)
+#: The code of each broken rule.
+CODES = {
+    COPIES: "COPIES_TOGETHER",
+    REPLICA: "REPLICA_WITH_PRIMARY",
+    MOST: "OVER_ROUND_LIMIT",
+    PER_ZONE: "OVER_ZONE_LIMIT",
+    PRIORITY: "QUERY_DOWN",
+    FIDELITY: "ROUND_BELOW_FIDELITY",
+    ROOM: "OVER_CAPACITY",
+}
 
 
 def rules(problem: DrainProblem) -> tuple[str, ...]:

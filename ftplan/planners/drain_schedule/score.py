@@ -23,10 +23,7 @@ from ftplan.planners.scenarios import with_scenario_fails
 def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
     """Return the metrics of a drain schedule; what fails is down in every round.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan names a task or node that is not there.
+    Raises FtplanError if an input is missing, or the plan names a task or node that is not there.
     """
     prepared = question_of(plan, problem)
     drain = prepared.problem

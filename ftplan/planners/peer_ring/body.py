@@ -20,33 +20,22 @@ from ftplan.planners.peer_ring.takeover.takeover import TakeOver
 
 def whole_body(problem: RingProblem, ring: Ring, steps: Sequence[RingStep], failure: TakeOver | None) -> dict[str, Any]:
     """Return the whole body of a plan: the ring, how it becomes so, and what follows from it."""
-    known = {
-        **ring_body(problem, ring, steps),
+    moved = list(moved_by(problem, steps))
+    if failure is not None:
+        moved.append(StepMoves(len(steps), failure.moves, failure.copies))
+    known: dict[str, Any] = {
+        "ring": tokens_of(problem, ring),
+        "steps": steps_listed(problem, steps),
+        "moves": [_move(problem, item.step, move) for item in moved for move in item.moves],
+        "copies": [_copy(problem, item.step, copy) for item in moved for copy in item.copies],
         "tolerance": tolerance(problem, ring),
         "estimates": estimates(problem, ring),
     }
-    if failure is None:
-        return known
-    last = [StepMoves(len(steps), failure.moves, failure.copies)]
-    return {
-        **known,
-        "moves": known["moves"] + moves_of(problem, last),
-        "copies": known["copies"] + copies_of(problem, last),
-        "takeovers": failure.takeovers,
-        "after_failure": [] if failure.after is None else tokens_of(problem, failure.after),
-        "lost": failure.lost,
-    }
-
-
-def ring_body(problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> dict[str, Any]:
-    """Return the part of the body that is there before anything fails."""
-    moved = list(moved_by(problem, steps))
-    return {
-        "ring": tokens_of(problem, ring),
-        "steps": steps_listed(problem, steps),
-        "moves": moves_of(problem, moved),
-        "copies": copies_of(problem, moved),
-    }
+    if failure is not None:
+        known["takeovers"] = failure.takeovers
+        known["after_failure"] = [] if failure.after is None else tokens_of(problem, failure.after)
+        known["lost"] = failure.lost
+    return known
 
 
 def tokens_of(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
@@ -69,16 +58,6 @@ def tokens_of(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
     ]
 
 
-def moves_of(problem: RingProblem, moved: Sequence[StepMoves]) -> list[dict[str, Any]]:
-    """Return the ranges whose owner or copies change, step by step."""
-    return [_move(problem, item.step, move) for item in moved for move in item.moves]
-
-
-def copies_of(problem: RingProblem, moved: Sequence[StepMoves]) -> list[dict[str, Any]]:
-    """Return the copies that travel, step by step."""
-    return [_copy(problem, item.step, copy) for item in moved for copy in item.copies]
-
-
 def _move(problem: RingProblem, step: int, move: RingMove) -> dict[str, Any]:
     known = problem.state_known
     return {
@@ -86,7 +65,7 @@ def _move(problem: RingProblem, step: int, move: RingMove) -> dict[str, Any]:
         "step": step,
         "from": problem.nodes[move.source],
         "to": problem.nodes[move.target],
-        "range": range_of(problem, move.first, move.last),
+        "range": _range(problem, move.first, move.last),
         "takeover_bytes": move.takeover_bytes,
         "transfer_bytes": move.transfer_bytes if known else None,
         "rereplicate_bytes": move.rereplicate_bytes if known else None,
@@ -101,12 +80,12 @@ def _copy(problem: RingProblem, step: int, copy: CopyMove) -> dict[str, Any]:
         "step": step,
         "from": problem.nodes[copy.source],
         "to": problem.nodes[copy.target],
-        "range": range_of(problem, copy.first, copy.last),
+        "range": _range(problem, copy.first, copy.last),
         "bytes": copy.bytes if problem.state_known else None,
     }
 
 
-def range_of(problem: RingProblem, first: int, last: int) -> list[float]:
+def _range(problem: RingProblem, first: int, last: int) -> list[float]:
     """Return the range of positions from one to another by number: [first, that after the last); 1 is the end."""
     after = last + 1
     return [

@@ -71,7 +71,7 @@ def _key_group(what: Selector, planned: PlannedRing) -> Explanation:
         *_apart(planned, held),
         *_in_place(planned, at, held),
         *_after(planned, held),
-        *(verdict(planned, rows) if rows else _alone(planned)),
+        *(verdict(planned, rows) if rows else (_alone(planned),)),
     ]
     return Explanation(
         str(what), title, _HOLDERS, tuple(_holders(planned, held)), tuple(notes), (), columns, shown(problem, rows)
@@ -123,12 +123,11 @@ def _neighbours(planned: PlannedRing, token: int, at: int) -> list[dict[str, Any
     return rows
 
 
-def _alone(planned: PlannedRing) -> Iterator[str]:
+def _alone(planned: PlannedRing) -> str:
     """Say why no neighbour could have a key group."""
     if one_token_each(planned):
-        yield "no neighbour can have it: its owner has nothing else, and each node keeps a position"
-    else:
-        yield "its tokens follow from names and the seed alone: none of them is placed by load"
+        return "no neighbour can have it: its owner has nothing else, and each node keeps a position"
+    return "its tokens follow from names and the seed alone: none of them is placed by load"
 
 
 def _apart(planned: PlannedRing, held: Sequence[int]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import IntArray
 from ftplan.model.violation import Breach, over
 from ftplan.planners.peer_ring.moves import held_at
 from ftplan.planners.peer_ring.problem import RingProblem
@@ -130,14 +130,10 @@ def _one_zone(problem: RingProblem, ring: Ring) -> Iterator[Breach]:
         yield Breach(ONE_ZONE, 0, groups, None, f"zone:{name}", text)
 
 
-def loads_before(problem: RingProblem) -> FloatArray:
-    """Return the load of each node on the ring in place, (N,), 0 without one."""
-    return np.zeros(len(problem.nodes)) if problem.current is None else problem.loads(problem.current)
-
-
 def _capacity(problem: RingProblem, ring: Ring) -> Iterator[Breach]:
     """No node is overloaded that took load."""
-    before, after = loads_before(problem), problem.loads(ring)
+    after = problem.loads(ring)
+    before = np.zeros(len(problem.nodes)) if problem.current is None else problem.loads(problem.current)
     for node in ring.nodes.tolist():
         used, limit = float(after[node] + problem.foreign[node]), float(problem.overload * problem.capacity[node])
         if over(used, limit) and over(float(after[node]), float(before[node])):

@@ -139,7 +139,7 @@ def _takeovers(plan: Plan) -> list[Table]:
     """
     listed = list(records(plan, "takeovers"))
     if len(listed) > SHOWN:
-        listed.sort(key=lambda item: (not item.get("arcs"), -_number(item.get("utilisation"))))
+        listed.sort(key=lambda item: (not item.get("arcs"), -(item.get("utilisation") or 0.0)))
     rows = [
         (
             item.get("node"),
@@ -161,10 +161,6 @@ def _takeovers(plan: Plan) -> list[Table]:
         "records replayed", "state sent, bytes", "copies sent to it", "all there, s", "",
     )  # fmt: skip
     return [capped(columns, rows)] if rows else []
-
-
-def _number(value: Any) -> float:
-    return float(value) if is_number(value) else 0.0
 
 
 def _follows(item: Mapping[str, Any]) -> str:

@@ -17,12 +17,12 @@ From files to a plan:
   ``problem.py``. ``migration_costs.py`` has what a move costs by each protocol, with all formulas.
 - ``effects.py`` says what moves leave behind, ``migration_phases.py`` what each phase takes, ``rules.py`` which limits
   they break: the checker, for planners, judge and tests alike.
-- ``algorithms/`` answers with moves in phases; ``suggest.py`` says how many nodes to add or to remove.
+- ``algorithms/`` answers with moves in phases, and with how many nodes to add or to remove.
 - ``body.py`` is the body of the plan and writes it, with ``reasons.py`` (why by this protocol) and ``rollback.py``;
   ``metrics.py`` has the figures.
 
 From a plan, without any algorithm: ``from_plan.py`` is the question again, ``judge.py`` with ``judge_body.py``
-(verify), ``score.py`` (evaluate), ``explain.py`` with ``explain_moves.py`` and ``candidates.py``, ``diff.py``. Tables
+(verify), ``score.py`` (evaluate), ``explain.py`` with ``candidates.py``, ``diff.py``. Tables
 are in ``view.py``, pictures in ``figure.py``.
 
 Proven: ``exact`` finds moves of least cost, or states the gap; ``adaptive`` has the bound of a Lagrangian relaxation

@@ -17,6 +17,8 @@ from ftplan.reports.palette import step_style
 from ftplan.reports.plan_figures import DrawnState, Highlight, States
 
 BEFORE = "as it is now"
+#: Utilisation of a node in the summary.
+USES = ("before", "after")
 
 
 def _listed(plan: Plan, name: str) -> Sequence[Mapping[str, Any]]:
@@ -107,17 +109,17 @@ def figures(plan: Plan) -> Sequence[Figure]:
 
 def _utilisation(plan: Plan) -> Figure | None:
     nodes = [item for item in plan.summary.get("nodes") or [] if isinstance(item, Mapping) and "node" in item]
-    known = [node for node in nodes if is_number(node.get("before")) or is_number(node.get("after"))]
+    known = [node for node in nodes if figures_in(node).keys() & USES]
     if not known:
         return None
     most, note = ROWS // 2, "in the order of their names"
     if len(known) > most:
-        known.sort(key=lambda node: (-_highest(node), natural_key(node["node"])))
+        known.sort(key=lambda node: (-max(figures_in(node).get(name, 0.0) for name in USES), natural_key(node["node"])))
         note = f"the {most} that are fullest before or after"
         known = known[:most]
     rows = []
     for node in known:
-        was, becomes = node.get("before"), node.get("after")
+        was, becomes = (node.get(name) for name in USES)
         rows.append(Bar(node["node"], was if is_number(was) else 0.0, share(was) if is_number(was) else "–", "other"))
         rows.append(Bar("", becomes if is_number(becomes) else 0.0, share(becomes) if is_number(becomes) else "–"))
     overload = plan.options.get("overload")
@@ -125,10 +127,6 @@ def _utilisation(plan: Plan) -> Figure | None:
     said = f"Of the load that the plan is made for, {note}."
     key = (("other", "", "before"), ("value", "", "after"))
     return figure("Utilisation by node", said, lambda width: bars(rows, width, limit), key=key)
-
-
-def _highest(node: Mapping[str, Any]) -> float:
-    return max(float(node[name]) for name in ("before", "after") if is_number(node.get(name)))
 
 
 def _phases(phases: Sequence[Mapping[str, Any]]) -> Figure | None:

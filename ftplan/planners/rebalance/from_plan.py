@@ -21,10 +21,7 @@ def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRebalan
 
     A plan made by hand, without options, fills and drains the nodes that it lists, and asks only for no overload.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     options = RebalanceOptions.of_plan(plan)
     fill = None
@@ -55,10 +52,7 @@ def numbered(plan: Plan, problem: RebalanceProblem) -> Rebalance:
     Moves without a protocol go by the cheapest that can be. Where a move has no phase each is a phase of its own, in
     the order of the list.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names a key group, node or protocol that is not there, or moves a key group twice.
+    Raises FtplanError if the plan names a key group, node or protocol that is not there, or moves a key group twice.
     """
     groups = group_numbers(problem)
     nodes = {name: number for number, name in enumerate(problem.nodes)}

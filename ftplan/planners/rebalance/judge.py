@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ftplan.model.measures.node_load import capacity_of
@@ -29,47 +29,10 @@ from ftplan.planners.rebalance.migration_phases import phase_figures
 from ftplan.planners.rebalance.options import CRITERIA, RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance
 from ftplan.planners.rebalance.problem import Migration, Rebalance, RebalanceProblem
-from ftplan.planners.rebalance.rules import (
-    A_COPY,
-    BALANCE,
-    CAPACITY,
-    COPIES,
-    DRAINED,
-    FILLED,
-    ITS_GROUP,
-    MEMORY,
-    MOST_BYTES,
-    MOST_MOVES,
-    MOST_PAUSE,
-    PHASE_BYTES,
-    PHASE_CAPACITY,
-    PROTOCOL,
-    RULES,
-    WITHIN,
-    ZONE,
-    broken,
-    name_of,
-    rules,
-)
+from ftplan.planners.rebalance.rules import CODES, COPIES, NEAR_CODES, RULES, broken, name_of, rules
+from ftplan.reports.numbers import figures_in
 
 OBJECTIVES = (*CRITERIA, *(f"{name}-and-traffic" for name in CRITERIA))
-#: The code of each broken rule.
-CODES: Mapping[str, str] = {
-    CAPACITY: "OVER_CAPACITY",
-    MEMORY: "OVER_CAPACITY",
-    BALANCE: "OVER_BALANCE",
-    FILLED: "NOT_FILLED",
-    DRAINED: "NOT_DRAINED",
-    PHASE_CAPACITY: "OVER_PHASE_CAPACITY",
-    MOST_MOVES: "OVER_BUDGET",
-    MOST_BYTES: "OVER_BUDGET",
-    PHASE_BYTES: "OVER_BUDGET",
-    MOST_PAUSE: "OVER_PAUSE",
-    WITHIN: "OVER_NOTICE",
-    PROTOCOL: "WRONG_PROTOCOL",
-}
-#: Of ``copies-apart``, by what a new copy is too near to.
-_NEAR = {ITS_GROUP: "COPY_WITH_PRIMARY", A_COPY: "COPIES_ON_ONE_NODE", ZONE: "COPY_IN_SAME_ZONE"}
 
 
 def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -84,10 +47,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
     ``WRONG_CHECKPOINTS``, ``WRONG_ROLLBACK`` and ``CHANGES_DIFFER`` for what the body states besides; and those of
     :mod:`ftplan.planners.judging`.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
     question, options = prepared.problem, RebalanceOptions.of_plan(plan)
@@ -101,7 +61,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
         return Judged(wrong, held)
     for breach in broken(question, answer):
         if breach.rule in held:
-            code = _NEAR[breach.current] if breach.rule == COPIES else CODES[breach.rule]
+            code = NEAR_CODES[breach.current] if breach.rule == COPIES else CODES[breach.rule]
             wrong.append(Violation(code, breach.message, breach.where))
     wrong += judge_body(plan, question, answer, options.protocol)
     wrong += _objective(plan, question, answer.moves)
@@ -194,7 +154,9 @@ def _endless(problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation
 def _front(plan: Plan, problem: RebalanceProblem, answer: Rebalance) -> Iterator[Violation]:
     """The front of phase sizes holds no point that another one, or the plan's own phases, beats in all respects."""
     stated = plan.summary.get("front")
-    points = [_point(item) for item in stated] if isinstance(stated, list) else []
+    named = [figures_in(item) for item in stated] if isinstance(stated, list) else []
+    both = ("longest_pause_s", "duration_s")
+    points = [(f[both[0]], f[both[1]]) if f.keys() >= {*both} else None for f in named]
     figures = phase_figures(problem, answer.phases)
     own = (max((item.longest_pause_s for item in figures), default=0.0), math.fsum(f.duration_s for f in figures))
     for number, point in enumerate(points):
@@ -204,16 +166,6 @@ def _front(plan: Plan, problem: RebalanceProblem, answer: Rebalance) -> Iterator
             place = f"summary.front[{number}]"
             text = f"{place} is no choice: there is one of pauses of {better[0][0]:.6g} s in {better[0][1]:.6g} s"
             yield Violation("SUMMARY_DIFFERS", text, place)
-
-
-def _point(item: Any) -> tuple[float, float] | None:
-    """Return longest pause and duration of a point of the front, None where it does not have both."""
-    if not isinstance(item, Mapping):
-        return None
-    pause, duration = item.get("longest_pause_s"), item.get("duration_s")
-    if not isinstance(pause, (int, float)) or not isinstance(duration, (int, float)):
-        return None
-    return float(pause), float(duration)
 
 
 def _objective(plan: Plan, problem: RebalanceProblem, moves: Sequence[Migration]) -> list[Violation]:

@@ -24,29 +24,25 @@ _STATED = {
     "bytes": "WRONG_COST",
     "pause_s": "WRONG_COST",
 }
-#: Lists of the body whose entries follow from the moves, one by one, and the code where they are not so.
-_FOLLOWING = {"phases": "WRONG_PHASE", "new_copies": "WRONG_CHECKPOINTS", "rollback": "WRONG_ROLLBACK"}
 
 
 def judge_body(plan: Plan, problem: RebalanceProblem, answer: Rebalance, protocol: str) -> Iterator[Violation]:
     """Hold what the body states beside its decisions to what follows from them."""
     stated = plan.plan or {}
     yield from _statements(plan, moves_of(problem, answer, protocol))
-    following = {
-        "phases": phases_of(problem, answer),
-        "new_copies": new_copies_of(problem, answer),
-        "rollback": rollback_of(problem, answer),
-    }
-    for name, code in _FOLLOWING.items():
+    following = (  # lists whose entries follow from the moves, one by one
+        ("phases", "WRONG_PHASE", phases_of(problem, answer)),
+        ("new_copies", "WRONG_CHECKPOINTS", new_copies_of(problem, answer)),
+        ("rollback", "WRONG_ROLLBACK", rollback_of(problem, answer)),
+    )
+    for name, code, true in following:
         if stated.get(name) is not None:
-            for place, said, is_so in differences(canonical(stated[name]), canonical(following[name]), name):
+            for place, said, is_so in differences(canonical(stated[name]), canonical(true), name):
                 if said is not None and not place.endswith(".reason"):
                     yield Violation(code, f"{place} states {shown(said)}, it is {shown(is_so)}", place)
     yield from _checkpoints(plan, problem, answer)
-    for name, nodes in (
-        ("add_nodes", named(problem, problem.added)),
-        ("remove_nodes", named(problem, problem.removed)),
-    ):
+    for name, which in (("add_nodes", problem.added), ("remove_nodes", problem.removed)):
+        nodes = named(problem, which)
         if stated.get(name) is not None and sorted(stated[name]) != sorted(nodes):
             text = f"{name} states {', '.join(stated[name]) or 'none'}, it is {', '.join(nodes) or 'none'}"
             yield Violation("CHANGES_DIFFER", text, name)

@@ -1,25 +1,113 @@
-"""From a problem to a plan of kind ``rebalance``, whichever algorithm answers."""
+"""From a problem to a plan of kind ``rebalance``, and how many nodes to add or to remove, as its summary says it."""
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ftplan.model.cluster import Cluster
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, of_command
 from ftplan.planners.making import Made, log_planned, without_failure
+from ftplan.planners.rebalance.algorithms.cluster_size import ClusterSizing, Suggestion, suggest
 from ftplan.planners.rebalance.algorithms.phases.front import front
 from ftplan.planners.rebalance.body import body, summary
 from ftplan.planners.rebalance.options import RebalanceOptions
 from ftplan.planners.rebalance.prepare import PreparedRebalance, prepare
-from ftplan.planners.rebalance.problem import Rebalance, RebalanceSearch
+from ftplan.planners.rebalance.problem import Rebalance, RebalanceProblem, RebalanceSearch
 from ftplan.planners.rebalance.rules import rules
-from ftplan.planners.rebalance.suggest import suggestion
 from ftplan.planners.result import Result
+from ftplan.reports.numbers import count
+
+#: New nodes that a sentence lists.
+MAX_NAMED_NODES = 3
+
+
+def suggestion(prepared: PreparedRebalance, options: RebalanceOptions) -> dict[str, Any]:
+    """Return a suggestion as a plan's summary keeps it, on top of the nodes that are added and removed already."""
+    problem, cluster = prepared.problem, prepared.cluster
+    low, high = options.band
+    sizing = ClusterSizing(problem, prepared.series.loads.sum(axis=1), (low, high), options.seed)
+    made = suggest(sizing)
+    after = sizing.in_use.copy()
+    after[list(made.nodes)] = made.action == "add"
+    new = _new_nodes(cluster, made)
+    more = 0.0 if made.like is None else made.more * float(problem.capacity[made.like])
+    return {
+        "band": [low, high],
+        "action": made.action,
+        "count": len(made.nodes) + made.more,
+        "nodes": [problem.nodes[node] for node in made.nodes],
+        "new_nodes": new,
+        "in_band": made.in_band,
+        "fewest": made.proven,
+        "for_peaks": made.for_peaks,
+        "why": made.why,
+        "text": _text(made, problem),
+        "utilisation_before": sizing.utilisation(sizing.in_use, sizing.demand),
+        "utilisation_after": sizing.utilisation(after, sizing.demand, more),
+        "p95_before": sizing.utilisation(sizing.in_use, sizing.peak),
+        "p95_after": sizing.utilisation(after, sizing.peak, more),
+        "next": _commands(made, problem, new, options.add, options.remove),
+    }
+
+
+def _text(made: Suggestion, problem: RebalanceProblem) -> str:
+    if made.action == "none":
+        return "neither add nor remove nodes" + ("" if made.in_band else ": the band is not reached")
+    names = ", ".join(problem.nodes[node] for node in made.nodes)
+    said = [f"{made.action} {count(len(made.nodes), 'node')}: {names}"] if made.nodes else []
+    if made.more and made.like is not None:
+        said.append(f"add {count(made.more, 'new node')} like {problem.nodes[made.like]}")
+    proof = " (no fewer do)" if made.proven and made.in_band else "" if made.in_band else " (the band is not reached)"
+    return ", and ".join(said) + proof
+
+
+def _new_nodes(cluster: Cluster, made: Suggestion) -> list[dict[str, Any]]:
+    """Return entries for the nodes of the cluster file, in the zones in turn, the smallest first."""
+    if made.like is None:
+        return []
+    like, zones = cluster.nodes[made.like], Counter(node.zone for node in cluster.nodes if node.zone is not None)
+    size = {"cpu": like.cpu} | ({} if like.memory_mb is None else {"memory_mb": like.memory_mb})
+    turn = itertools.cycle([{"zone": zone} for zone in sorted(zones, key=zones.__getitem__)] or [{}])
+    names = (name for k in itertools.count(1) if (name := f"extra-{k}") not in cluster.position)
+    return [{"id": name, **size, **zone} for name, zone, _ in zip(names, turn, range(made.more), strict=False)]
+
+
+def _commands(
+    made: Suggestion,
+    problem: RebalanceProblem,
+    new: Sequence[dict[str, Any]],
+    add: Iterable[str],
+    remove: Iterable[str],
+) -> list[str]:
+    """Return what to do next, line by line."""
+    if made.action == "none":
+        return []
+    named = [problem.nodes[node] for node in made.nodes]
+    steps = []
+    if new:
+        entries = [
+            "{" + ", ".join(f"{k}: {_plain(v)}" for k, v in entry.items()) + "}" for entry in new[:MAX_NAMED_NODES]
+        ]
+        more = f" and {len(new) - MAX_NAMED_NODES:,} more, see new_nodes" if len(new) > MAX_NAMED_NODES else ""
+        steps.append(f"add to the nodes of the cluster file: {', '.join(entries)}{more}")
+        named += [entry["id"] for entry in new]
+    added = [*add, *(named if made.action == "add" else ())]
+    removed = [*remove, *(named if made.action == "remove" else ())]
+    flags = [*(f"--add {node}" for node in added), *(f"--remove {node}" for node in removed)]
+    return [*steps, " ".join(["ftplan rebalance", *flags])]
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
 
 #: Share of the time for the moves, the rest is for what the plan is compared with; and, of what is left of that, for
 #: each tolerance that is tried.
@@ -31,10 +119,7 @@ LADDER = tuple(round(0.1 * step, 1) for step in range(1, 11))
 def make(problem: Problem, planner: registry.Row, options: RebalanceOptions) -> Plan:
     """Plan which key groups move where; see ``ftplan rebalance --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or a selector or plan names what is not there.
+    Raises FtplanError if an input is missing, or a selector or plan names what is not there.
     """
     command = Budget(options.time_limit_s, options.iterations)
     started = time.perf_counter()

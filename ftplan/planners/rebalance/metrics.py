@@ -24,10 +24,7 @@ NOTHING = Rebalance(())
 def figures(problem: RebalanceProblem, answer: Rebalance, loads: FloatArray, window_s: float) -> dict[str, Any]:
     """Return the figures of a rebalance: load afterwards, and what its moves take; of :data:`NOTHING`, as it is now.
 
-    Parameters
-    ----------
-    loads
-        Load of each key group in each window, (W, K), in load units.
+    *loads*: load of each key group in each window, (W, K), in load units.
 
     Utilisation and ``imbalance`` (the largest deviation of a node from its fair share by capacity, relative to it) are
     those of the load that is planned with. ``overload_share`` is the share of windows in which a node is overloaded,
@@ -93,21 +90,17 @@ def _load(problem: RebalanceProblem, place: IntArray, loads: FloatArray, window_
     known = use == use
     over = _present(problem, place) & (load > problem.ceiling * (1.0 + ROUNDING))
     windows = np.flatnonzero((_over(problem, place, loads) > 0.0).any(axis=1))
+    fair = fair_load(problem)
+    able = fair > 0.0
     return {
         "highest_utilisation": float(use[known].max(initial=0.0)),
         "busiest_node": problem.nodes[int(np.nanargmax(use))] if known.any() else None,
         "lowest_utilisation": float(use[known].min()) if known.any() else 0.0,
         "overloaded_nodes": int(over.sum()),
-        "imbalance": _imbalance(problem, load),
+        "imbalance": float(np.max(np.abs(load[able] - fair[able]) / fair[able])) if able.any() else None,
         "overload_share": len(windows) / len(loads) if len(loads) else 0.0,
         "excess": _excess(problem, place, loads, window_s),
     }
-
-
-def _imbalance(problem: RebalanceProblem, load: FloatArray) -> float | None:
-    fair = fair_load(problem)
-    able = fair > 0.0
-    return float(np.max(np.abs(load[able] - fair[able]) / fair[able])) if able.any() else None
 
 
 def _moves(problem: RebalanceProblem, answer: Rebalance, phases: Iterable[PhaseFigures]) -> dict[str, Any]:

@@ -41,7 +41,8 @@ takes state / bandwidth before the replay; no node sends anything to another, an
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from types import SimpleNamespace
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,54 +60,30 @@ AFTER_LOSS: Final = frozenset({RECOVER, FETCH})
 
 
 class MigrationSetting(NamedTuple):
-    """What the cost of a move depends on: numbers, or arrays of shape (K,), one value for each key group.
+    """What the cost of a move depends on: numbers, or arrays of shape (K,), one value for each key group."""
 
-    Attributes
-    ----------
-    rate
-        Records per second into the group.
-    record_time_s
-        Time per record; rho = rate x record_time_s is the share of a thread that the group takes.
-    state_bytes
-        Of the group.
-    record_bytes
-        Of a record in an upstream buffer.
-    age_s
-        Of the newest checkpoint when the group moves, at most ``interval_s``.
-    interval_s
-        Between checkpoints.
-    full
-        Whether checkpoints are full, so that the next one may be stored on any node.
-    bandwidth_mb_s
-        Between two nodes, each way, in units of 2^20 bytes per second; so is the rate at which state is serialised,
-        and read again.
-    delay_s
-        Of a message.
-    queue_s
-        Time that a message waits in an input queue: C of the paper.
-    restart_s, detection_s
-        From the start of a task until it runs, and until a failure is noticed, as recoveries were measured.
-    rho
-        Utilisation while catching up, where it is more than that of the group alone: a second of its input then takes
-        so long to replay.
-    remote
-        State is fetched from a store whose distance is the same for all nodes: no move transfers anything.
-    """
-
-    rate: ArrayLike
+    rate: ArrayLike  # records per second into the group
+    #: Time per record; rho = rate x record_time_s is the share of a thread that the group takes.
     record_time_s: ArrayLike
-    state_bytes: ArrayLike
-    record_bytes: ArrayLike = 0.0
-    age_s: ArrayLike = 0.0
-    interval_s: ArrayLike = 0.0
-    full: ArrayLike = False
+    state_bytes: ArrayLike  # of the group
+    record_bytes: ArrayLike = 0.0  # of a record in an upstream buffer
+    age_s: ArrayLike = 0.0  # of the newest checkpoint when the group moves, at most ``interval_s``
+    interval_s: ArrayLike = 0.0  # between checkpoints
+    full: ArrayLike = False  # whether checkpoints are full, so that the next one may be stored on any node
+    #: Between two nodes, each way, in units of 2^20 bytes per second; so is the rate at which state is serialised, and
+    #: read again.
     bandwidth_mb_s: ArrayLike = np.inf
     serialisation_mb_s: ArrayLike = np.inf
-    delay_s: ArrayLike = 0.0
-    queue_s: ArrayLike = 0.0
+    delay_s: ArrayLike = 0.0  # of a message
+    queue_s: ArrayLike = 0.0  # time that a message waits in an input queue: C of the paper
+    #: ``restart_s``, ``detection_s``: from the start of a task until it runs, and until a failure is noticed, as
+    #: recoveries were measured.
     restart_s: ArrayLike = 0.0
     detection_s: ArrayLike = 0.0
+    #: Utilisation while catching up, where it is more than that of the group alone: a second of its input then takes so
+    #: long to replay.
     rho: ArrayLike | None = None
+    #: State is fetched from a store whose distance is the same for all nodes: no move transfers anything.
     remote: bool = False
 
 
@@ -114,28 +91,17 @@ class ProtocolCosts(NamedTuple):
     """Costs of moving each of K key groups by each of P protocols (:data:`PROTOCOLS`), infinite where impossible.
 
     They do not depend on the nodes, but that ``cpa``, ``cpal`` and ``recover`` need a checkpoint on the target.
-
-    Attributes
-    ----------
-    latency_s
-        How long the group is paused, (P, K): from when nothing of it is processed until its records are as late as
-        before.
-    completion_s
-        From the order until the move is done, (P, K).
-    bytes
-        What goes over the network for it, (P, K).
-    link_s
-        How long it keeps the link into its target busy, and with ``direct`` that out of its old node, with ``fetch``
-        that out of a host of its checkpoint, (P, K).
-    catch_up
-        Seconds of pause for each second of waiting, 1 / (1 - rho), (K,).
     """
 
+    #: How long the group is paused, (P, K): from when nothing of it is processed until its records are as late as
+    #: before.
     latency_s: FloatArray
-    completion_s: FloatArray
-    bytes: FloatArray
+    completion_s: FloatArray  # from the order until the move is done, (P, K)
+    bytes: FloatArray  # what goes over the network for it, (P, K)
+    #: How long it keeps the link into its target busy, and with ``direct`` that out of its old node, with ``fetch``
+    #: that out of a host of its checkpoint, (P, K).
     link_s: FloatArray
-    catch_up: FloatArray
+    catch_up: FloatArray  # seconds of pause for each second of waiting, 1 / (1 - rho), (K,)
 
 
 def migration_costs(setting: MigrationSetting) -> ProtocolCosts:
@@ -176,26 +142,8 @@ def migration_costs(setting: MigrationSetting) -> ProtocolCosts:
     )
 
 
-class _Columns(NamedTuple):
-    """The fields of :class:`MigrationSetting` as arrays of one shape (K,)."""
-
-    rate: FloatArray
-    record_time_s: FloatArray
-    state_bytes: FloatArray
-    record_bytes: FloatArray
-    age_s: FloatArray
-    interval_s: FloatArray
-    full: FloatArray
-    bandwidth_mb_s: FloatArray
-    serialisation_mb_s: FloatArray
-    delay_s: FloatArray
-    queue_s: FloatArray
-    restart_s: FloatArray
-    detection_s: FloatArray
-    rho: FloatArray
-
-
-def _columns(setting: MigrationSetting) -> _Columns:
-    known = setting._replace(rho=0.0 if setting.rho is None else setting.rho)
-    given = (np.atleast_1d(np.asarray(getattr(known, name), dtype=np.float64)) for name in _Columns._fields)
-    return _Columns(*np.broadcast_arrays(*given))
+def _columns(setting: MigrationSetting) -> Any:
+    """Return the fields of a setting as arrays of one shape (K,)."""
+    known = setting._replace(rho=0.0 if setting.rho is None else setting.rho)._asdict()
+    given = [np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in known.values()]
+    return SimpleNamespace(**dict(zip(known, np.broadcast_arrays(*given), strict=True)))

@@ -17,32 +17,16 @@ NOWHERE = -1
 
 
 class PhaseFigures(NamedTuple):
-    """What a phase of M moves takes. Seconds count from the begin of the first phase, but waits and pauses.
+    """What a phase of M moves takes. Seconds count from the begin of the first phase, but waits and pauses."""
 
-    Attributes
-    ----------
-    begin_s, duration_s
-        The phase begins when the former has ended.
-    bytes
-        Over the network.
-    wait_s
-        Of each move, from the begin of the phase until its transfer starts, (M,).
-    pause_s
-        Of the key group of each move, (M,).
-    end_s
-        When each move is done, (M,).
-    highest_utilisation, highest_node
-        Of all nodes of any capacity while the phase lasts, and the first node that has it.
-    """
-
+    #: ``begin_s``, ``duration_s``: the phase begins when the former has ended.
     begin_s: float
     duration_s: float
-    bytes: float
-    wait_s: FloatArray
-    pause_s: FloatArray
-    end_s: FloatArray
-    highest_utilisation: float
-    highest_node: int
+    bytes: float  # over the network
+    wait_s: FloatArray  # of each move, from the begin of the phase until its transfer starts, (M,)
+    pause_s: FloatArray  # of the key group of each move, (M,)
+    end_s: FloatArray  # when each move is done, (M,)
+    highest_utilisation: float  # of all nodes of any capacity while the phase lasts
 
     @property
     def longest_pause_s(self) -> float:
@@ -140,9 +124,8 @@ def phase_figures(problem: RebalanceProblem, phases: Sequence[Sequence[Migration
         end = table.completion_s + _stretched(wait, table.delay)
         duration = float(end.max(initial=0.0)) + problem.limits.phase_overhead_s
         used = np.divide(during, capacity, out=np.zeros(len(during)), where=capacity > 0.0)
-        node = int(np.argmax(used))
-        transferred = float(table.bytes.sum())
-        figures.append(PhaseFigures(begin, duration, transferred, wait, pause, begin + end, float(used[node]), node))
+        transferred, highest = float(table.bytes.sum()), float(used.max())
+        figures.append(PhaseFigures(begin, duration, transferred, wait, pause, begin + end, highest))
         begin += duration
     return tuple(figures)
 

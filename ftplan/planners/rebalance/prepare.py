@@ -17,7 +17,7 @@ from ftplan.model.measures.stats_summary import trust_warnings, unmeasured_warni
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.statistics import KeyGroupSeries
-from ftplan.model.topology import BoolArray, FloatArray, IntArray, Topology
+from ftplan.model.topology import BoolArray, FloatArray, Topology
 from ftplan.model.units import MB
 from ftplan.planners.deployed import Copies
 from ftplan.planners.named_nodes import listed, named_nodes
@@ -46,11 +46,8 @@ class Nodes(NamedTuple):
 def asked_nodes(options: RebalanceOptions, cluster: Cluster) -> Nodes:
     """Return which nodes take part in what way.
 
-    Raises
-    ------
-    FtplanError
-        If a node is unknown, both added and removed, or added and takes no tasks; if no node is left that takes tasks;
-        if there is a notice and no node to remove.
+    Raises FtplanError if a node is unknown, both added and removed, or added and takes no tasks; if no node is left
+    that takes tasks; if there is a notice and no node to remove.
     """
     added = named_nodes(options.add, cluster, "add", ADD_ADVICE)
     removed = named_nodes(options.remove, cluster, "remove")
@@ -69,67 +66,45 @@ def asked_nodes(options: RebalanceOptions, cluster: Cluster) -> Nodes:
 
 @dataclass(frozen=True, eq=False)
 class PreparedRebalance:
-    """A rebalance problem and what it was made of.
-
-    Attributes
-    ----------
-    series, records
-        Load, and records, of the problem's key groups in each window, in its order.
-    setting
-        What the costs of moves follow from: arrays over the key groups.
-    capacity_per_core
-        Load units per second and core.
-    inputs
-        Fingerprints of the files that were read beside the inputs.
-    """
+    """A rebalance problem and what it was made of."""
 
     problem: RebalanceProblem
     topology: Topology
     cluster: Cluster
+    #: ``series``, ``records``: load, and records, of the problem's key groups in each window, in its order.
     series: KeyGroupSeries
     records: KeyGroupSeries
-    setting: MigrationSetting
-    capacity_per_core: float
-    inputs: tuple[InputFile, ...]
-
-    @property
-    def fair(self) -> FloatArray:
-        """Load that each node would have in proportion to its cpu, (N,), 0 where no key group may go."""
-        return fair_load(self.problem)
+    setting: MigrationSetting  # what the costs of moves follow from: arrays over the key groups
+    capacity_per_core: float  # load units per second and core
+    inputs: tuple[InputFile, ...]  # fingerprints of the files that were read beside the inputs
 
     def filled(self, fill: float) -> PreparedRebalance:
         """Return the same, with added nodes at (1 - *fill*) of their fair share at least: ``--tolerance auto``."""
         here = self.problem.added & self.problem.hosts
-        lower = np.where(here, (1.0 - fill) * self.fair, -np.inf)
+        lower = np.where(here, (1.0 - fill) * fair_load(self.problem), -np.inf)
         return replace(self, problem=replace(self.problem, lower=lower))
 
 
-def prepare(problem: Problem, options: RebalanceOptions, fill: float | None = None) -> PreparedRebalance:
+def prepare(problem: Problem, options: RebalanceOptions) -> PreparedRebalance:
     """Build a rebalance problem of all key groups of a job. Groups that the statistics do not know have no load.
 
-    Parameters
-    ----------
-    fill
-        With ``--tolerance auto``, how far below its fair share an added node may be; None for any.
-
-    Raises
-    ------
-    FtplanError
-        If an input is missing, the placement is not known, options contradict each other, or a selector or plan names
-        what is not there.
+    Raises FtplanError if an input is missing, the placement is not known, options contradict each other, or a selector
+    or plan names what is not there.
     """
     situation = situation_of(problem, options, "a rebalance", KIND.needs)
     made = _prepared(situation, options, asked_nodes(options, situation.required_cluster))
     if options.tolerance not in ("auto", "none"):
         made = replace(made, problem=made_even(made.problem, float(options.tolerance)))
-    return made if fill is None or options.tolerance != "auto" else made.filled(fill)
+    return made
 
 
 def _prepared(situation: Situation, options: RebalanceOptions, nodes: Nodes) -> PreparedRebalance:
     """Build a problem in which nodes may take as much as they can hold."""
     cluster, measured = situation.required_cluster, situation.measured
     loads = _loads(situation, options)
-    load, home = loads.series, _homes(situation.topology, cluster)
+    load, keyed = loads.series, situation.topology.keyed_operators
+    homes = [key_group_homes(operator, situation.topology, cluster, cluster.placement) for operator in keyed]
+    home = np.concatenate([np.zeros(0, dtype=np.int64), *homes])
     priced = migration_setting(options, situation, loads.records, loads.rate)
     places = tuple(_places(situation.copies, load, cluster))
     costs = migration_costs(priced.setting)
@@ -191,13 +166,6 @@ def _loads(situation: Situation, options: RebalanceOptions) -> _Loads:
     load = situation.series(options.load, keyed)
     records = load if options.load == "records" else situation.series("records", keyed)
     return _Loads(load, records, demand(load, options.demand), demand(records, options.demand) / records.window_s)
-
-
-def _homes(topology: Topology, cluster: Cluster) -> IntArray:
-    """Return the node of each key group, (K,)."""
-    keyed = topology.keyed_operators
-    homes = [key_group_homes(operator, topology, cluster, cluster.placement) for operator in keyed]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *homes])
 
 
 def _places(copies: Copies, load: KeyGroupSeries, cluster: Cluster) -> Iterator[tuple[int, ...]]:

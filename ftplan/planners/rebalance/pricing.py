@@ -41,17 +41,11 @@ def migration_setting(
 ) -> Pricing:
     """Return what the moves of all key groups cost by.
 
-    Parameters
-    ----------
-    records
-        Records in each window, of all key groups of the keyed operators.
-    rate
-        Records per second into each group that the plan is made for, (K,).
+    *records*: records in each window, of all key groups of the keyed operators. *rate*: records per second into each
+    group that the plan is made for, (K,).
 
-    Raises
-    ------
-    FtplanError
-        If the protocol cannot be used by any key group, or the job never catches up by the recovery costs.
+    Raises FtplanError if the protocol cannot be used by any key group, or the job never catches up by the recovery
+    costs.
     """
     given, graph, stats = situation.recovery, situation.graph, situation.required_stats
     operators = graph.topology.keyed_operators
@@ -171,12 +165,8 @@ def priced_traffic(
 
     It is the price of an MB (2^20 bytes) per second between zones.
 
-    Parameters
-    ----------
-    home, rate
-        Node of each key group and its records per second, (K,).
-    record_bytes
-        Of a record into an operator, by id, where they are known.
+    *home*, *rate*: node of each key group and its records per second, (K,). *record_bytes*: of a record into an
+    operator, by id, where they are known.
     """
     if options.cross_zone_cost is None:
         return PricedTraffic()

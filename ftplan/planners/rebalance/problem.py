@@ -49,28 +49,19 @@ class NewCopy(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RebalanceLimits:
-    """What is asked for beside the limits of nodes; None is no limit.
+    """What is asked for beside the limits of nodes; None is no limit."""
 
-    Attributes
-    ----------
-    max_moves, max_bytes
-        Key groups that move, and bytes that their moves transfer (copies made anew are not counted).
-    max_pause_s
-        Longest pause of a key group in any phase, waiting for others of the phase included.
-    phase_bytes
-        Bytes that the moves of one phase transfer; a single move may have more, and so may what is recovered.
-    within_s
-        Notice after which the removed nodes are gone: what has not left them by then is recovered.
-    phase_overhead_s
-        What a phase takes beside its moves.
-    """
-
+    #: ``max_moves``, ``max_bytes``: key groups that move, and bytes that their moves transfer (copies made anew are not
+    #: counted).
     max_moves: int | None = None
     max_bytes: float | None = None
+    #: Longest pause of a key group in any phase, waiting for others of the phase included.
     max_pause_s: float | None = None
+    #: Bytes that the moves of one phase transfer; a single move may have more, and so may what is recovered.
     phase_bytes: float | None = None
+    #: Notice after which the removed nodes are gone: what has not left them by then is recovered.
     within_s: float | None = None
-    phase_overhead_s: float = 0.0
+    phase_overhead_s: float = 0.0  # what a phase takes beside its moves
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,8 @@ def rollback(problem: RebalanceProblem, rebalance: Rebalance) -> Phases:
         back = _back(problem, phase, load)
         if back:
             undone.append(hot_first(problem, back))
-            load = load + _arriving(problem, back) - _leaving(problem, phase, back, cpal=True)
+            going = {move.group for move in back}
+            load = load + _arriving(problem, back) - _arriving(problem, [m for m in phase if m.group in going])
     return tuple(undone)
 
 
@@ -41,7 +42,8 @@ def _back(problem: RebalanceProblem, phase: Sequence[Migration], load: FloatArra
     back = [_home(problem, move, cpal=True) for move in phase if move.protocol not in AFTER_LOSS]
     source = {move.group: move.target for move in phase}
     while back:
-        during = load + _arriving(problem, back) - _leaving(problem, phase, back, cpal=False)
+        leaving = {move.group for move in back if move.protocol != CPAL}  # what cpal brings serves on meanwhile
+        during = load + _arriving(problem, back) - _arriving(problem, [m for m in phase if m.group in leaving])
         over = during > most
         if not over.any():
             break
@@ -77,12 +79,3 @@ def _arriving(problem: RebalanceProblem, moves: Sequence[Migration]) -> FloatArr
     targets = np.array([move.target for move in moves], dtype=np.int64)
     groups = np.array([move.group for move in moves], dtype=np.int64)
     return np.asarray(np.bincount(targets, problem.load[groups], minlength=len(problem.nodes)), dtype=np.float64)
-
-
-def _leaving(
-    problem: RebalanceProblem, phase: Sequence[Migration], back: Sequence[Migration], cpal: bool
-) -> FloatArray:
-    """Return the load that leaves the targets of a phase when its groups go back, with or without those by cpal."""
-    going = {move.group for move in back if cpal or move.protocol != CPAL}
-    some = [move for move in phase if move.group in going]
-    return _arriving(problem, some)

@@ -33,10 +33,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
 
     A node that fails is down before the moves begin and stays down.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan names what the problem does not have.
+    Raises FtplanError if an input is missing, or the plan names what the problem does not have.
     """
     own = RebalanceOptions.of_plan(plan)
     instead: dict[str, Any] = {}

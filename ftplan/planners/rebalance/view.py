@@ -180,13 +180,12 @@ def _nodes(nodes: Sequence[Mapping[str, Any]], overload: Any) -> list[Table]:
         listed.sort(
             key=lambda node: (-max(node.get("before") or 0.0, node.get("after") or 0.0), natural_key(node["node"]))
         )
-    rows = [(node["node"], node.get("before"), node.get("after"), _what(node, overload)) for node in listed]
+    rows = []
+    for node in listed:
+        was, becomes = (node.get(name) for name in ("before", "after"))
+        over = [(use or 0.0) > (overload or float("inf")) * (1 + 1e-9) for use in (was, becomes)]
+        rows.append((node["node"], was, becomes, "overloaded" if over[1] else "was overloaded" if over[0] else ""))
     return [capped(("node", "utilisation before", "after", ""), rows)] if rows else []
-
-
-def _what(node: Mapping[str, Any], overload: Any) -> str:
-    over = [(node.get(name) or 0.0) > (overload or float("inf")) * (1 + 1e-9) for name in ("before", "after")]
-    return "overloaded" if over[1] else "was overloaded" if over[0] else ""
 
 
 def _front(front: Sequence[Mapping[str, Any]]) -> list[Table]:
@@ -207,12 +206,9 @@ def _suggestion(suggestion: Mapping[str, Any] | None) -> list[Table]:
     peaks = suggestion.get("for_peaks")
     if peaks:
         rows.append(("for the busiest", f"{peaks:,} nodes more would keep 95 % of the windows at most at {high:.0%}"))
-    rows += [("run next", _fitting(step)) for step in suggestion.get("next") or ()]
+    for step in suggestion.get("next") or ():
+        rows.append(("run next", step if len(step) <= LONGEST else f"{step[:LONGEST]} … (the JSON has all of it)"))
     return [Table((f"for {low:.0%} to {high:.0%}", ""), rows)]
-
-
-def _fitting(command: str) -> str:
-    return command if len(command) <= LONGEST else f"{command[:LONGEST]} … (the JSON has all of it)"
 
 
 _SUGGESTED = (

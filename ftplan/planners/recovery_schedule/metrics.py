@@ -28,7 +28,7 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decisio
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import changes, priority_time_of
 from ftplan.planners.recovery_schedule.body import timeline
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
-from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Downtime, Schedule
+from ftplan.planners.recovery_schedule.schedule import ComparedSchedules, Schedule
 
 Figures = dict[str, float | int | None]
 Fidelity = Callable[[Schedule], float]
@@ -53,7 +53,8 @@ def figures(schedule: Schedule, problem: RecoveryProblem, fidelity: Fidelity | N
     where one is not. ``fidelity_time`` is only there where asked for.
     """
     by_step = [float(step.objective.value or 0.0) for step in schedule.steps]
-    values = _figures(schedule.downtimes, by_step, problem.horizon_s)
+    outages = [(outage.query, outage.down_s, outage.back_s) for outage in schedule.downtimes]
+    values = Downtimes.of(outages, problem.graph.per_task("priority")).figures(by_step, problem.horizon_s)
     return values if fidelity is None else {**values, "fidelity_time": fidelity(schedule)}
 
 
@@ -70,9 +71,9 @@ def held_against(
     each step alone. ``random`` are the mean figures of random query orders, with how many ``orders`` that are, judged
     while the time lasts until *until_s*, a time of ``budget.now``: the mean of ``first_back_s`` is over the orders in
     which a query returns, that of ``last_back_s`` over those in which all do. None in place of what is not known. Where
+    one of them lets no query return it counts as one that recovers nothing, through all failures stated.
 
     A ``timeline`` is of the queries that are down at some time in the plan: those that only there give way are up.
-    one of them lets no query return it counts as one that recovers nothing, through all failures stated.
     """
     never = cache(lambda: nothing_recovered(problem))
     before = [_drawn_out(one or never(), plan, problem, fidelity) for one in beside.blocking]
@@ -137,14 +138,6 @@ def sampled(
 
 def _spread(values: FloatArray, percentile: int) -> dict[str, float]:
     return {"mean": float(values.mean()), f"p{percentile}": float(np.percentile(values, percentile))}
-
-
-def _figures(outages: Sequence[Downtime], by_step: Sequence[float], horizon_s: float) -> Figures:
-    query = np.array([outage.query for outage in outages], dtype=np.int64)
-    priority = np.array([outage.priority for outage in outages], dtype=np.float64)
-    down_s = np.array([outage.down_s for outage in outages], dtype=np.float64)
-    back_s = np.array([np.inf if o.back_s is None else o.back_s for o in outages], dtype=np.float64)
-    return Downtimes(query, priority, down_s, back_s).figures(by_step, horizon_s)
 
 
 def waiting(problem: RecoveryProblem, settings: RecoveryOptions, until_s: float) -> dict[str, Any] | None:

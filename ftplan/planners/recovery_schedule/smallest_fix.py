@@ -110,13 +110,16 @@ def _more_cores(
     at_s = min(HELP_S, math.floor(problem.horizon_s / 2.0))
     low, high = 0.0, needed
     search = clock.part(SEARCH)
+    plain = replace(options, objective="priority", prefetch=False)
     for _ in range(HALVINGS):
         if search.over():
             break
         middle = (low + high) / 2.0
         larger = _with_node(base, middle, at_s)
-        plain, until_s = _plain(options), _end(search)
-        if _fits(cost, larger) and construct_schedule(larger, plain, random_order, until_s).answer is not None:
+        if (
+            _fits(cost, larger)
+            and construct_schedule(larger, plain, random_order, search.started + search.time_limit_s).answer is not None
+        ):
             high = middle
         else:
             low = middle
@@ -136,14 +139,6 @@ def _confirmed(problem: RecoveryProblem, options: RecoveryOptions, setting: Sett
         return False
     limited = replace(options, time_limit_s=min(clock.left_s / 2.0, CONFIRM_S))
     return setting.planner(problem, limited).answer is not None
-
-
-def _end(clock: Budget) -> float:
-    return clock.started + clock.time_limit_s
-
-
-def _plain(options: RecoveryOptions) -> RecoveryOptions:
-    return replace(options, objective="priority", prefetch=False)
 
 
 def _with_capacity(problem: RecoveryProblem, capacity: float, with_cluster: bool) -> RecoveryProblem:

@@ -78,7 +78,7 @@ IDLE, RESTORE, PREFETCH, DOWN, BACK, BEHIND = "·", "█", "▒", "░", "─", 
 _GLYPHS = {"restore": RESTORE, "prefetch": PREFETCH, "catch-up": BEHIND, "down": DOWN, "back": BACK}
 
 
-def chart(plan: Mapping[str, Any], width: int, rows: int = ROWS) -> Table | None:
+def chart(plan: Mapping[str, Any], width: int) -> Table | None:
     """Return the restores on each node, or when each query is down and back where tasks have no nodes.
 
     Parameters
@@ -94,12 +94,12 @@ def chart(plan: Mapping[str, Any], width: int, rows: int = ROWS) -> Table | None
         return None
     last = max(bar.end_s for bars in by_row.values() for bar in bars)
     last = max([last, *(step["at_s"] for step in plan["steps"])]) or 1.0
-    names = list(by_row)[:rows]
+    names = list(by_row)[:ROWS]
     longest = max([len(name) for name in names] + [len("… and 9,999 more")])
     axis = min(max(width - longest - 4, NARROW), WIDE)
     lines = [(name, _line(by_row[name], last, axis)) for name in names]
-    if len(by_row) > rows:
-        lines.append((f"… and {len(by_row) - rows:,} more", ""))
+    if len(by_row) > ROWS:
+        lines.append((f"… and {len(by_row) - ROWS:,} more", ""))
     legend = f"{RESTORE} restore, {PREFETCH} prefetch" if nodes else f"{DOWN} down, {BACK} back"
     if any(bar.what == "catch-up" for bars in by_row.values() for bar in bars):
         legend += f", {BEHIND} catching up"

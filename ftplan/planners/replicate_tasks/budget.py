@@ -44,10 +44,7 @@ class ReplicationBudget:
 
         The memory of a replica is the state that it holds; one without state takes none.
 
-        Raises
-        ------
-        FtplanError
-            If memory is limited and no task has any state.
+        Raises :class:`FtplanError` if memory is limited and no task has any state.
         """
         if self.unit == "tasks":
             return np.ones(len(cpu))
@@ -69,21 +66,11 @@ def parse_budget(
 ) -> ReplicationBudget:
     """Return the one budget that was given, of values that are in range.
 
-    Parameters
-    ----------
-    budget
-        A number of replicas, or a text such as ``12`` or ``30%``.
-    budget_cpu, budget_mb
-        Cores, or units of 2^20 bytes, that all replicas may take.
-    target
-        The value in (0, 1] that the fewest replicas shall reach.
-    least
-        What they shall be fewest of: ``replicas``, ``cores`` or ``mb``.
+    *budget* is a number of replicas, or a text such as ``12`` or ``30%``; *budget_cpu* and *budget_mb* are cores and
+    units of 2^20 bytes that all may take; *target* is the value in (0, 1] that the fewest shall reach, fewest of
+    *least*: ``replicas``, ``cores`` or ``mb``.
 
-    Raises
-    ------
-    FtplanError
-        If none or several are given, or a text means nothing.
+    Raises :class:`FtplanError` if none or several are given, or a text means nothing.
     """
     flags = {"--budget": budget, "--budget-cpu": budget_cpu, "--budget-mb": budget_mb, "--target": target}
     given = [flag for flag, value in flags.items() if value is not None]

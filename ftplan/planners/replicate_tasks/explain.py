@@ -76,10 +76,7 @@ def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     MC-trees of live tasks contain it, every other candidate for its place with what the plan would be worth then, and
     every node with the rule that rules it out. Cost: :data:`SCORED` evaluations and looks at all nodes.
 
-    Raises
-    ------
-    FtplanError
-        If the selector is of another kind or names what is not there.
+    Raises :class:`FtplanError` if the selector is of another kind or names what is not there.
     """
     if TaskReplicationOptions.of_plan(plan).then_recover:
         raise FtplanError(

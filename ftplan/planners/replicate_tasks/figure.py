@@ -54,16 +54,13 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
         if after.get(name) is not None:
             was = f"before: {quantity(before[name], unit_of(name))}" if before.get(name) is not None else ""
             listed.append(Highlight(label(name).capitalize(), quantity(after[name], unit_of(name)), was))
-    listed.append(Highlight("Replicas", number(len((plan.plan or {})["replicas"])), _of_tasks(plan)))
+    failing = figures_in(plan.summary).get("failing_tasks")
+    of_tasks = f"of {number(failing)} tasks that may fail" if failing is not None else ""
+    listed.append(Highlight("Replicas", number(len((plan.plan or {})["replicas"])), of_tasks))
     if after.get("cpu") is not None:
         state = f"and {quantity(after['memory_mb'], 'mb')} of state" if after.get("memory_mb") is not None else ""
         listed.append(Highlight("Cores of replicas", number(after["cpu"]), state))
     return listed
-
-
-def _of_tasks(plan: Plan) -> str:
-    failing = figures_in(plan.summary).get("failing_tasks")
-    return f"of {number(failing)} tasks that may fail" if failing is not None else ""
 
 
 def states(plan: Plan, topology: Topology, cluster: Cluster | None) -> States:

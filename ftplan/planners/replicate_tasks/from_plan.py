@@ -19,17 +19,10 @@ def question_of(
 ) -> PreparedReplication:
     """Return the question that a plan answers on some inputs; what a plan made by hand leaves out is the default.
 
-    Parameters
-    ----------
-    fail
-        What fails instead of what the plan was made for; it adds to the problem's failure file.
-    failure_given
-        The problem's failure is another than the plan's: it wins over ``worst_case``.
+    *fail* fails instead of what the plan was made for, and adds to the problem's failure file; with *failure_given*
+    the problem's failure is another than the plan's, and wins over ``worst_case``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises :class:`FtplanError` if an input is missing, or the plan's options are not what they should be.
     """
     asked = options_of(plan, fail, failure_given)
     given = [plan.options.get(name) for name in BUDGETS]
@@ -57,9 +50,6 @@ def replicas_of(plan: Plan) -> list[Mapping[str, Any]]:
 def nodes_by_task(plan: Plan, graph: TaskGraph) -> dict[int, str | None]:
     """Return the node of each replica by task.
 
-    Raises
-    ------
-    FtplanError
-        If the plan names a task that the topology does not have.
+    Raises :class:`FtplanError` if the plan names a task that the topology does not have.
     """
     return {graph.number(item["operator"], item["index"]): item.get("node") for item in replicas_of(plan)}

@@ -33,10 +33,8 @@ class Current:
 def current_of(given: Any, problem: Problem, graph: TaskGraph) -> Current:
     """Return the replicas of a plan, else of the cluster's placement.
 
-    Raises
-    ------
-    FtplanError
-        If the plan is of another kind, holds no answer, or names a task or node that is not there.
+    Raises :class:`FtplanError` if the plan is of another kind, holds no answer, or names a task or node that is not
+    there.
     """
     listed, file = replicas(given, graph, problem.cluster, "current")
     placed = problem.cluster.placement.replicas if problem.cluster is not None and problem.cluster.placement else {}

@@ -44,10 +44,7 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
     ``NODE_MISSING`` for a replica without a node although there is a cluster, ``CHANGES_DIFFER`` for what is to start
     and to stop, and ``CURVE_DIFFERS`` for a curve that contradicts itself or the plan.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan's options are not what they should be.
+    Raises :class:`FtplanError` if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
     rules = _rules(plan, strict)

@@ -73,10 +73,8 @@ PLANNED, COMPARING_S = 0.5, 0.5
 def make(problem: Problem, planner: registry.Row, options: TaskReplicationOptions) -> Plan:
     """Plan which tasks get an active replica, and where; see ``ftplan replicate-tasks --help``.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, options contradict each other, or a selector names what is not there.
+    Raises :class:`FtplanError` if an input is missing, options contradict each other, or a selector names what is not
+    there.
     """
     if options.then_recover:
         refuse(options, planner, problem)
@@ -173,14 +171,9 @@ def _random(
     if node is None or not compared():
         return None, ()
     clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
-    return random_choices(_spending(prepared, node), node, seed, clock)
-
-
-def _spending(prepared: PreparedReplication, node: NodeByTask) -> PreparedReplication:
-    """Return the problem with the budget that random choices may spend: with a target, what the plan takes."""
-    if prepared.budget.target is None:
-        return prepared
-    return replace(prepared, problem=replace(prepared.problem, budget=prepared.spent(node)))
+    if prepared.budget.target is not None:  # they may spend what the plan takes
+        prepared = replace(prepared, problem=replace(prepared.problem, budget=prepared.spent(node)))
+    return random_choices(prepared, node, seed, clock)
 
 
 def _objective(

@@ -23,12 +23,7 @@ def with_recovery(
 ) -> dict[str, Any]:
     """Return a summary with the priority x seconds down of the recoveries before and after.
 
-    Parameters
-    ----------
-    after
-        Of each case; None without a plan.
-    before
-        With the replicas in place; None where nobody computed it.
+    *after* is that of each case, None without a plan; *before* that with the replicas in place, None where unknown.
     """
     figures = dict(summary)
     if before is not None:

@@ -104,10 +104,7 @@ def prepare(
     What ``--fail`` names adds to the failure file, and fails in each of its scenarios too. When it fails does not
     matter here: what fails at any time fails.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or a selector names what is not there.
+    Raises :class:`FtplanError` if an input is missing, or a selector names what is not there.
     """
     options = options or TaskReplicationOptions()
     situation = situation_of(problem, options, "task replication", KIND.needs)
@@ -117,7 +114,10 @@ def prepare(
     memory_mb = state.total / MB
     cases, warnings = _single_failures(situation, options) or _cases(situation, options)
     derived = rates(graph)
-    model = _weighted(fidelity_model(graph, derived), graph, options.weight)
+    model = fidelity_model(graph, derived)
+    if options.weight != "rate":
+        priority = graph.per_task("priority")[model.outputs].astype(np.float64)
+        model = replace(model, weight=priority / priority.sum())
     weights = budget.weights(costs.cost, memory_mb)
     built = ReplicationProblem(
         graph=graph,
@@ -140,13 +140,6 @@ def _planned(metric: str, output_fidelity: FidelityModel, graph: TaskGraph, rate
     if metric == "key-aligned-fidelity":
         return replace(key_aligned_model(graph, rates), weight=output_fidelity.weight)
     return completeness_model(graph, rates)
-
-
-def _weighted(model: FidelityModel, graph: TaskGraph, weight: str) -> FidelityModel:
-    if weight == "rate":
-        return model
-    priority = graph.per_task("priority")[model.outputs].astype(np.float64)
-    return replace(model, weight=priority / priority.sum())
 
 
 def _unplaced(situation: Situation) -> Iterator[Warn]:

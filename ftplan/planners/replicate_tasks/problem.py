@@ -158,17 +158,17 @@ class ReplicationProblem:
         stopped = (self.current != NOWHERE) & (node != self.current) & ((self.current != ANYWHERE) | (node == NOWHERE))
         return int(started.sum() + stopped.sum())
 
-    def useful(self, replicated: BoolArray) -> BoolArray:
-        """Return the replicas without which the value would be lower, shape (T,); the others may go all at once.
-
-        Fidelity is a polynomial with coefficients of at least 0, and each of its terms that counts has useful tasks
-        only ([SuZhou2016], section IV: replicas outside complete MC-trees are wasted).
-        """
-        return replicated & self._completing(self.live(replicated))
-
     def useful_at(self, node: IntArray) -> IntArray:
-        """Return the nodes of replicas, (T,), of those only without which the value would be lower."""
-        return np.where(self._completing(self.live_at(node)), node, NOWHERE)
+        """Return the nodes of replicas, (T,), of those only without which the value would be lower.
+
+        The others may go all at once: fidelity is a polynomial with coefficients of at least 0, and each of its terms
+        that counts has useful tasks only ([SuZhou2016], section IV: replicas outside complete MC-trees are wasted).
+        """
+        completing = np.zeros(self.tasks, dtype=np.bool_)
+        for case, up in zip(self.cases, self.live_at(node), strict=True):
+            if case.weight > 0.0:
+                completing |= case.failed & useful(self.model, up)
+        return np.where(completing, node, NOWHERE)
 
     def without_useless(self, node: IntArray) -> IntArray:
         """Return :meth:`useful_at`, (T,), but where changes are limited what is in place stays, useful or not."""
@@ -177,26 +177,14 @@ class ReplicationProblem:
             return useful
         return np.where(self.current == NOWHERE, useful, node)
 
-    def _completing(self, live: list[BoolArray]) -> BoolArray:
-        """Return which tasks that live only by their replicas have a part in the value, shape (T,)."""
-        completing = np.zeros(self.tasks, dtype=np.bool_)
-        for case, up in zip(self.cases, live, strict=True):
-            if case.weight > 0.0:
-                completing |= case.failed & useful(self.model, up)
-        return completing
-
-    def losses_by_case(self, replicated: BoolArray) -> list[FloatArray]:
-        """Return, by case and times its weight, what is lost without each live task that fails in it, shape (T,).
+    def losses(self, replicated: BoolArray) -> FloatArray:
+        """Return the expected loss without the replica of each task, shape (T,).
 
         Exact but for tasks that reach one join on two ways, see :meth:`FidelityModel.slope`.
         """
-        losses = []
+        losses = np.zeros(self.tasks)
         for case, live in zip(self.cases, self.live(replicated), strict=True):
             intact = self.model.intact(live)
             lost = self.model.by_task(intact * self.model.slope(live, intact), self.tasks)
-            losses.append(case.weight * np.where(case.failed, lost, 0.0))
-        return losses
-
-    def losses(self, replicated: BoolArray) -> FloatArray:
-        """Return the expected loss without the replica of each task, shape (T,)."""
-        return np.asarray(sum(self.losses_by_case(replicated)) / self.total_weight, dtype=np.float64)
+            losses += case.weight * np.where(case.failed, lost, 0.0)
+        return losses / self.total_weight

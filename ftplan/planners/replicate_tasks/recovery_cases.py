@@ -22,10 +22,7 @@ PLANNERS = ("greedy", "structure-aware")
 def refuse(options: TaskReplicationOptions, planner: registry.Row, problem: Problem) -> None:
     """Refuse, before any work, what goes with no valuation by the recovery.
 
-    Raises
-    ------
-    FtplanError
-        For the first option that does not, an algorithm that cannot, or a missing cluster.
+    Raises :class:`FtplanError` for the first option that does not, an algorithm that cannot, or a missing cluster.
     """
     unfit = {
         "target": "its value is of fidelity: give a budget",
@@ -72,10 +69,7 @@ def recovery_cases(
 ) -> tuple[RecoveryCase, ...]:
     """Return the cases of a replication problem; in the worst case every task fails, and no node does.
 
-    Raises
-    ------
-    FtplanError
-        If there is no cluster.
+    Raises :class:`FtplanError` if there is no cluster.
     """
     if problem.cluster is None:
         raise FtplanError("--then-recover: where is room for what comes back? give --cluster with placement.tasks")

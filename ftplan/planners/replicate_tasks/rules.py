@@ -62,7 +62,9 @@ def violations(
         task.append(number)
         nodes.append(node)
     if BUDGET in rules:
-        yield from _over_budget(task, limits)
+        cost = float(limits.weight[task].sum())
+        if cost > limits.budget + ROUNDING * max(1.0, abs(limits.budget)):
+            yield Violation("OVER_BUDGET", f"the replicas take {cost:.12g} of a budget of {limits.budget:.12g}")
     if limits.cluster is not None:
         yield from _beside_primary(task, nodes, limits, limits.cluster, rules)
         yield from _over_capacity(task, nodes, limits, limits.cluster, rules)
@@ -73,12 +75,6 @@ def _number(item: Mapping[str, Any], graph: TaskGraph) -> int | None:
     if position is None or not 0 <= item["index"] < graph.topology.operators[position].parallelism:
         return None
     return graph.number(item["operator"], item["index"])
-
-
-def _over_budget(task: list[int], limits: ReplicationLimits) -> Iterator[Violation]:
-    cost = float(limits.weight[task].sum())
-    if cost > limits.budget + ROUNDING * max(1.0, abs(limits.budget)):
-        yield Violation("OVER_BUDGET", f"the replicas take {cost:.12g} of a budget of {limits.budget:.12g}")
 
 
 def _beside_primary(

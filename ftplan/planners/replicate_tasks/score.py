@@ -21,10 +21,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
 
     Without a failure everything may fail, or what the plan was made for.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing, or the plan names a task or node that is not there.
+    Raises :class:`FtplanError` if an input is missing, or the plan names a task or node that is not there.
     """
     own = own_failure(plan, problem)
     if asked.fail and own:

@@ -59,10 +59,7 @@ class FollowingRecovery:
     def of(prepared: PreparedReplication, problem: Problem, options: TaskReplicationOptions) -> FollowingRecovery:
         """Ask for the recovery after each case.
 
-        Raises
-        ------
-        FtplanError
-            If an input is missing, or a node arrives that is still there.
+        Raises :class:`FtplanError` if an input is missing, or a node arrives that is still there.
         """
         cases = recovery_cases(prepared, problem, options)
         questions = []
@@ -139,14 +136,9 @@ class FollowingRecovery:
         return rows
 
     def relaxations(self, ids: Sequence[str], beyond: float, clock: Budget) -> tuple[CaseRelaxation, ...]:
-        """Return the cases as the bound sees them.
+        """Return the cases as the bound sees them, on the nodes of the replication problem.
 
-        Parameters
-        ----------
-        ids
-            The nodes of the replication problem.
-        beyond
-            Cores of replicas that take no room which restores could take.
+        *beyond* are the cores of replicas that take no room which restores could take.
         """
         pairs = [pair for pair in zip(self.shares, self.questions, strict=True) if pair[1] is not None]
         made = []

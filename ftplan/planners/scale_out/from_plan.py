@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +10,12 @@ from ftplan.errors import FtplanError, suggestion
 from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
+from ftplan.model.violation import Violation
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.prepare import PreparedScaling, prepare
 from ftplan.planners.scale_out.problem import OperatorScaling, Scaling, ScalingProblem, even_ranges_of
-from ftplan.planners.scale_out.rules import range_faults
+from ftplan.planners.scale_out.rules import RANGE_CODES, range_faults
 
 
 def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedScaling:
@@ -35,45 +36,61 @@ def operators_listed(plan: Plan) -> Sequence[Mapping[str, Any]]:
     return list((plan.plan or {})["operators"])
 
 
+def faults(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
+    """Name the operators and nodes that are not there, operators listed twice or without a task, and false ranges.
+
+    Stated key ranges are those of as many tasks; an operator that does not change may have more tasks than key groups.
+    """
+    operators, nodes, seen = {operator.id: operator for operator in problem.operators}, set(problem.nodes), set[str]()
+    for number, item in enumerate(operators_listed(plan)):
+        place, name, tasks = f"operators[{number}]", item["operator"], item["parallelism_to"]
+        where, operator, listed = f"operator:{name}", operators.get(name), item.get("nodes")
+        if operator is None:
+            text = f"{place}: there is no operator {name!r}{suggestion(name, operators)}"
+            yield Violation("UNKNOWN_OPERATOR", text, where)
+        if name in seen:
+            yield Violation("ASSIGNED_TWICE", f"{place}: {name} is listed before", where)
+        seen.add(name)
+        for node in listed or ():
+            if node not in nodes:
+                yield Violation("UNKNOWN_NODE", f"{place}: the cluster has no node {node!r}", f"node:{node}")
+        ranges, most = ranges_listed(item), 0 if operator is None else operator.key_groups
+        stays = operator is not None and ranges is None and tasks == operator.parallelism
+        if most and tasks > most and not stays:
+            text = f"{place}: {name} has {tasks:,} tasks afterwards, and {most:,} key groups"
+            yield Violation("OVER_PARALLELISM", text, where)
+        if tasks < 1:
+            yield Violation("WRONG_PARALLELISM", f"{place}: {name} would have no task", where)
+        elif listed is not None and len(listed) != tasks:
+            text = f"{place}: {name} has {tasks:,} tasks afterwards, and {len(listed):,} nodes"
+            yield Violation("WRONG_PARALLELISM", text, where)
+        if operator is not None and ranges is not None and tasks >= 1:
+            for fault, text in range_faults(operator, tasks, ranges, problem.split):
+                yield Violation(RANGE_CODES[fault], f"{name}: {text}", where)
+
+
 def numbered(plan: Plan, problem: ScalingProblem) -> Scaling:
     """Return what a plan does by numbers of operators and nodes.
 
     Key ranges that are not stated are those of even number. An operator changes where it gets another number of tasks,
     or other key ranges than those of even number.
 
-    Raises FtplanError if the plan names an operator or node that is not there, an operator twice, or ranges that are
-    none.
+    Raises FtplanError for the first of :func:`faults`.
     """
+    for fault in faults(plan, problem):
+        raise FtplanError(f"plan: {fault.message}: verify names everything that is wrong")
     operators = operator_numbers(problem)
     nodes = {name: number for number, name in enumerate(problem.nodes)}
-    seen: set[str] = set()
     changed = []
     for item in operators_listed(plan):
-        name, tasks = item["operator"], item["parallelism_to"]
-        if name not in operators:
-            near = suggestion(name, operators)
-            raise FtplanError(f"plan: there is no operator {name!r}{near}: verify names everything that is wrong")
-        if name in seen:
-            raise FtplanError(f"plan: operator {name!r} is listed twice: verify names everything that is wrong")
-        seen.add(name)
-        operator = problem.operators[operators[name]]
-        if tasks < 1:
-            raise FtplanError(f"plan: operator {name!r} would have no task: verify names everything that is wrong")
-        ranges = ranges_listed(item)
+        number, tasks, ranges = operators[item["operator"]], item["parallelism_to"], ranges_listed(item)
+        operator = problem.operators[number]
         if ranges is None:
             ranges = even_ranges_of(operator, tasks)
-        stays = ranges_listed(item) is None and tasks == operator.parallelism  # with more tasks than key groups perhaps
-        for _, text in () if stays else range_faults(operator, tasks, ranges, problem.split):
-            raise FtplanError(f"plan: operator {name!r}: {text}: verify names everything that is wrong")
-        unknown = [node for node in item.get("nodes") or () if node not in nodes]
-        if unknown:
-            near = suggestion(unknown[0], nodes)
-            text = f"plan: the cluster has no node {unknown[0]!r}{near}: verify names everything that is wrong"
-            raise FtplanError(text)
         even = not operator.keyed or ranges == even_ranges(operator.key_groups, tasks)
         if tasks != operator.parallelism or not even:
             places = tuple(nodes[node] for node in item.get("nodes") or ())
-            changed.append(OperatorScaling(operators[name], tasks, ranges, places))
+            changed.append(OperatorScaling(number, tasks, ranges, places))
     return Scaling(tuple(changed))
 
 

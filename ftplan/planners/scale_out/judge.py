@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from ftplan.errors import suggestion
 from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
@@ -24,6 +23,7 @@ from ftplan.planners.judging import (
 )
 from ftplan.planners.scale_out.body import operator_of
 from ftplan.planners.scale_out.from_plan import (
+    faults,
     figures_of,
     numbered,
     operator_numbers,
@@ -34,26 +34,7 @@ from ftplan.planners.scale_out.from_plan import (
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem, extra_cpu, sustained_load
-from ftplan.planners.scale_out.rules import (
-    FREE_CPU,
-    LATENCY,
-    MISSING,
-    MOST,
-    NO_GROUP,
-    NODE_CPU,
-    NOT_RANGES,
-    PEAK,
-    QUOTA,
-    RULES,
-    TARGET,
-    TASK_MEMORY,
-    TECHNIQUE,
-    TWICE,
-    broken,
-    name_of,
-    range_faults,
-    rules,
-)
+from ftplan.planners.scale_out.rules import CODES, RANGE_CODES, RULES, broken, name_of, rules
 from ftplan.planners.scale_out.summary import summary
 
 #: What an operator states beside its decisions, and the code where that is not so.
@@ -70,25 +51,6 @@ _STATED = {
 _STAYING = {"technique": "WRONG_TECHNIQUE", "nodes": "CHANGES_DIFFER", "key_ranges": "WRONG_RANGES"}
 
 OBJECTIVE = "sustained-load"
-#: The code of each broken rule.
-CODES: Mapping[str, str] = {
-    TARGET: "OVER_CAPACITY",
-    TASK_MEMORY: "OVER_CAPACITY",
-    NODE_CPU: "OVER_CAPACITY",
-    MOST: "OVER_PARALLELISM",
-    PEAK: "UNDER_PEAK",
-    FREE_CPU: "OVER_BUDGET",
-    QUOTA: "OVER_BUDGET",
-    LATENCY: "OVER_PAUSE",
-    TECHNIQUE: "WRONG_TECHNIQUE",
-}
-#: Of ``ranges``, by what is wrong with them.
-_OF_RANGES = {
-    NO_GROUP: "UNKNOWN_KEY_GROUP",
-    TWICE: "ASSIGNED_TWICE",
-    MISSING: "MISSING_KEY_GROUP",
-    NOT_RANGES: "WRONG_RANGES",
-}
 
 
 def judge_body(plan: Plan, figures: ScaledFigures) -> Iterator[Violation]:
@@ -138,7 +100,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """
     prepared = question_of(plan, problem)
     question, options = prepared.problem, ScaleOutOptions.of_plan(plan)
-    wrong = [*_unknown(plan, question), *_wrong_ranges(plan, question)]
+    wrong = list(faults(plan, question))
     if wrong:  # where the plan names what does not exist, or no ranges, nothing else means anything
         return Judged(wrong, () if plan.rules is None else plan.rules)
     scaling = numbered(plan, question)
@@ -148,7 +110,7 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
     wrong = [*_from(plan, question), *_diagnosis(plan, question)]
     for breach in broken(question, scaling, figures.pauses, options.latency_budget_s):
         if breach.rule in held:
-            code = CODES.get(breach.rule) or _OF_RANGES[breach.current]
+            code = CODES.get(breach.rule) or RANGE_CODES[breach.current]
             wrong.append(Violation(code, breach.message, breach.where))
     wrong += judge_body(plan, figures)
     wrong += _objective(plan, question, scaling)
@@ -170,44 +132,6 @@ def _derived(plan: Plan) -> dict[str, Any]:
     """Return the options that follow from others."""
     requested = plan.options.get("alarming_requested", "auto")
     return {} if requested == "auto" else {"alarming": requested}
-
-
-def _unknown(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
-    """Name the operators and nodes that are not there, operators that are listed twice, and those without a task."""
-    operators, nodes = {operator.id: operator for operator in problem.operators}, set(problem.nodes)
-    seen = set[str]()
-    for number, item in enumerate(operators_listed(plan)):
-        place, name = f"operators[{number}]", item["operator"]
-        where = f"operator:{name}"
-        if name not in operators:
-            text = f"{place}: there is no operator {name!r}{suggestion(name, operators)}"
-            yield Violation("UNKNOWN_OPERATOR", text, where)
-        if name in seen:
-            yield Violation("ASSIGNED_TWICE", f"{place}: {name} is listed before", where)
-        seen.add(name)
-        for node in item.get("nodes") or ():
-            if node not in nodes:
-                yield Violation("UNKNOWN_NODE", f"{place}: the cluster has no node {node!r}", f"node:{node}")
-        listed, most = item.get("nodes"), operators[name].key_groups if name in operators else 0
-        stays = name in operators and item["parallelism_to"] == operators[name].parallelism
-        if most and item["parallelism_to"] > most and not (stays and item.get("key_ranges") is None):
-            text = f"{place}: {name} has {item['parallelism_to']:,} tasks afterwards, and {most:,} key groups"
-            yield Violation("OVER_PARALLELISM", text, where)
-        if item["parallelism_to"] < 1:
-            yield Violation("WRONG_PARALLELISM", f"{place}: {name} would have no task", where)
-        elif listed is not None and len(listed) != item["parallelism_to"]:
-            text = f"{place}: {name} has {item['parallelism_to']:,} tasks afterwards, and {len(listed):,} nodes"
-            yield Violation("WRONG_PARALLELISM", text, where)
-
-
-def _wrong_ranges(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:
-    """Name what is wrong with stated key ranges; those of an operator that does not change are of even number."""
-    operators = {operator.id: operator for operator in problem.operators}
-    for item in operators_listed(plan):
-        operator, ranges = operators.get(item["operator"]), ranges_listed(item)
-        if operator is not None and ranges is not None and item["parallelism_to"] >= 1:
-            for fault, text in range_faults(operator, item["parallelism_to"], ranges, problem.split):
-                yield Violation(_OF_RANGES[fault], f"{operator.id}: {text}", name_of(operator))
 
 
 def _from(plan: Plan, problem: ScalingProblem) -> Iterator[Violation]:

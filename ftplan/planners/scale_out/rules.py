@@ -26,8 +26,27 @@ FREE_CPU, QUOTA, NODE_CPU = "free-cpu", "quota", "node-cpu"
 LATENCY, TECHNIQUE = "latency-budget", "technique"
 #: The rules that a scale-out can name, in the order in which :func:`broken` looks at them.
 RULES = (RANGES, TARGET, TASK_MEMORY, MOST, PEAK, FREE_CPU, QUOTA, NODE_CPU, LATENCY, TECHNIQUE)
+#: The code of each broken rule.
+CODES = {
+    TARGET: "OVER_CAPACITY",
+    TASK_MEMORY: "OVER_CAPACITY",
+    NODE_CPU: "OVER_CAPACITY",
+    MOST: "OVER_PARALLELISM",
+    PEAK: "UNDER_PEAK",
+    FREE_CPU: "OVER_BUDGET",
+    QUOTA: "OVER_BUDGET",
+    LATENCY: "OVER_PAUSE",
+    TECHNIQUE: "WRONG_TECHNIQUE",
+}
 #: What may be wrong with key ranges: ``current`` of a breach of :data:`RANGES`.
 NO_GROUP, TWICE, MISSING, NOT_RANGES = "no such key group", "with two tasks", "with no task", "no ranges"
+#: The code of each of these.
+RANGE_CODES = {
+    NO_GROUP: "UNKNOWN_KEY_GROUP",
+    TWICE: "ASSIGNED_TWICE",
+    MISSING: "MISSING_KEY_GROUP",
+    NOT_RANGES: "WRONG_RANGES",
+}
 
 
 class SplitPause(NamedTuple):

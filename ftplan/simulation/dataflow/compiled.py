@@ -53,12 +53,7 @@ class CompiledPlane:
 
     What is long is compiled; what is short runs as it is.
 
-    Parameters
-    ----------
-    job, options
-        What runs, and how.
-    until_s
-        How far it will be advanced, if that is known.
+    *job*, *options*: what runs, and how. *until_s*: how far it will be advanced, if that is known.
     """
 
     def __init__(self, job: StreamJob, options: FlowOptions, until_s: float = 0.0) -> None:
@@ -78,10 +73,7 @@ class CompiledPlane:
     def advance(self, until_s: float) -> None:
         """Let happen what happens before a time.
 
-        Raises
-        ------
-        FtplanError
-            If there are more batches, tasks, streams and bins than fit in memory.
+        Raises FtplanError if there are more batches, tasks, streams and bins than fit in memory.
         """
         if not self._fast or until_s > (self._batches - 2) * self.job.batch_s:
             self._prepare(until_s)
@@ -160,8 +152,13 @@ class CompiledPlane:
         """Let live tasks forget queues and buffers and go back to the state after *batch* batches.
 
         What is under way to them is gone. Live tasks that feed them and do not go back send again what they have kept.
-        A task that is down stays down; one that is stalled stays stalled.
+        A task that is down stays down; one that is stalled stays stalled. Where each task makes its own checkpoints,
+        those of tasks that are down are of no use beyond that batch: they may hold what others will not do again.
         """
+        if not self.options.coordinated:
+            safe, live = self._state.task[k.SAFE], self._state.task[k.LIVE]
+            for task in range(self.job.tasks):
+                safe[task] = safe[task] if live[task] else min(safe[task], batch)
         self._go_on_from(self._live(tasks), batch)
 
     def buffer(self, on: bool) -> None:

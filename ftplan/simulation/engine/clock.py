@@ -24,10 +24,7 @@ class DataEvent(Event):
     def succeed(self, value: Any = None, delay_s: float = 0.0) -> DataEvent:
         """Let the event succeed *delay_s* from now.
 
-        Raises
-        ------
-        RuntimeError
-            If it has succeeded already.
+        Raises RuntimeError if it has succeeded already.
         """
         if self.triggered:
             raise RuntimeError(f"{self} has already been triggered")

@@ -156,12 +156,8 @@ def run_moves(
     Costs O(records log records). Key groups share links, not the threads of nodes: ``record_time_s`` says what a
     record takes of what others leave.
 
-    Parameters
-    ----------
-    shared_links
-        Whether each node has one link in and one out; else every transfer has its own, as the paper counts.
-    protocols
-        By name, what carries a move out.
+    *shared_links*: whether each node has one link in and one out; else every transfer has its own, as the paper counts.
+    *protocols*: by name, what carries a move out.
     """
     start_s = -max((setting.age_s + setting.warm_up_s for setting in settings), default=0.0)
     env = Environment(initial_time=start_s)

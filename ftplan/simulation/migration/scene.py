@@ -61,10 +61,7 @@ def planned_moves(
 ) -> PlannedMoves:
     """Return what is simulated.
 
-    Raises
-    ------
-    FtplanError
-        If a move cannot be made by its protocol.
+    Raises FtplanError if a move cannot be made by its protocol.
     """
     problem, setting = prepared.problem, _columns(prepared.setting, len(prepared.problem.home))
     for move in rebalance.moves:
@@ -96,11 +93,8 @@ def upstream_tasks(topology: Topology, operator: str) -> int:
 def move_settings(moves: PlannedMoves, phase: Sequence[PlannedMove], run: int | None) -> list[MoveSetting]:
     """Return the moves of a phase as the simulation takes them.
 
-    Parameters
-    ----------
-    run
-        Whose random numbers are drawn; None: all takes what is predicted, where the next checkpoint is one that only
-        lazy moves wait for, a whole interval.
+    *run*: whose random numbers are drawn; None: all takes what is predicted, where the next checkpoint is one that only
+    lazy moves wait for, a whole interval.
     """
     return [_setting(moves, item, run) for item in phase]
 

@@ -127,10 +127,8 @@ def simulate(
 ) -> MigrationSimulation:
     """Simulate the moves of a plan of kind rebalance phase by phase, or adaptation over the load of the statistics.
 
-    Raises
-    ------
-    FtplanError
-        If there is no plan where one is needed, an input is missing or does not fit, or no run is done in time.
+    Raises FtplanError if there is no plan where one is needed, an input is missing or does not fit, or no run is done
+    in time.
     """
     if options.level == TRACE:
         from ftplan.simulation.migration.adaptation.simulate import simulate_trace

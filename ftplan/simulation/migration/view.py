@@ -26,7 +26,9 @@ _FIGURES = (
 
 def tables(document: Document) -> list[Table]:
     """Return the tables of a simulation's document."""
-    return _of_trace(document["trace"]) if document["level"] == "trace" else _of_messages(document["messages"])
+    if document["level"] == "trace":
+        return [_adaptations(document["trace"]), _over_time(document["trace"])]
+    return _of_messages(document["messages"])
 
 
 def _of_messages(body: Document) -> list[Table]:
@@ -72,11 +74,6 @@ def _moves(body: Document) -> Table:
 
 def _both(item: Document, name: str) -> tuple[Any, Any]:
     return round(item["predicted"][name], DIGITS), spread(item["simulated"][name], NOT_ENDED)
-
-
-def _of_trace(body: Document) -> list[Table]:
-    """Return the figures of all adaptations, and what happens over time."""
-    return [_adaptations(body), _over_time(body)]
 
 
 def _adaptations(body: Document) -> Table:

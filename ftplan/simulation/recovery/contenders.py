@@ -36,10 +36,7 @@ def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> t
 
     Returns the setting and what has to be said of a plan that was made for it.
 
-    Raises
-    ------
-    FtplanError
-        If no plan can be made.
+    Raises FtplanError if no plan can be made.
     """
     options = scene.options
     there = arrival_times(scene.arrivals, options.seed, run)

@@ -52,12 +52,8 @@ class Hosts:
         It is the node that is there with the least work for its cores, by number where several are alike, with the
         task counted in. Nothing is said of how full it gets.
 
-        Parameters
-        ----------
-        node_of
-            Node of each live task, -1 for others, shape (tasks,).
-        cores
-            Cores that each task is busy with, shape (tasks,).
+        *node_of*: node of each live task, -1 for others, shape (tasks,). *cores*: cores that each task is busy with,
+        shape (tasks,).
         """
         there, chosen = np.flatnonzero(self.there), dict[int, int]()
         if not len(there):
@@ -74,10 +70,7 @@ class Hosts:
 def require_keeping_up(setting: RecoverySetting) -> None:
     """Refuse a job that cannot keep up with its input before the failure.
 
-    Raises
-    ------
-    FtplanError
-        It names the busiest task, or node if all tasks have cores enough, and its utilisation.
+    Raises FtplanError that names the busiest task, or node if all tasks have cores enough, and its utilisation.
     """
     job = setting.job
     busy = busy_cores(job)

@@ -53,15 +53,9 @@ def running_job(
     usual cores times the measured capacity of the job over its input, where recovery costs say the capacity; else one
     core, or its usual cores where these are more, and ``headroom`` times those in any case.
 
-    Parameters
-    ----------
-    cost
-        Cores of each task at its usual rate, shape (tasks,).
+    *cost*: cores of each task at its usual rate, shape (tasks,).
 
-    Raises
-    ------
-    FtplanError
-        If the job has too many streams, no input at all, or no query that can be judged.
+    Raises FtplanError if the job has too many streams, no input at all, or no query that can be judged.
     """
     flow = rates(graph)
     sender, receiver, rate = _streams(graph, flow, options.max_streams)
@@ -138,12 +132,7 @@ def node_cores(free: FloatArray, home: IntArray, running: RunningJob) -> FloatAr
     Where the job at its measured capacity takes more than a node's cores, cores are worth more than files say: on all
     nodes, by the factor of the node that needs most.
 
-    Parameters
-    ----------
-    free
-        Cores minus what others use there, shape (nodes,).
-    home
-        Node of each task at the start, shape (tasks,).
+    *free*: cores minus what others use there, shape (nodes,). *home*: node of each task at the start, shape (tasks,).
     """
     free = np.maximum(free, LEAST_CORES)
     if running.capacity_factor is None:

@@ -92,12 +92,8 @@ def summarise(
 ) -> RecoverySummary:
     """Return the summary of a recovery.
 
-    Parameters
-    ----------
-    priority
-        Of each query, in the order of ``series.query``, shape (queries,).
-    memory_bytes
-        For what tasks keep of their output; what is beyond it is spilled to disk.
+    *priority*: of each query, in the order of ``series.query``, shape (queries,). *memory_bytes*: for what tasks keep
+    of their output; what is beyond it is spilled to disk.
     """
     time_s, down = series.time_s, ~series.available
     seconds = np.clip(time_s, 0.0, outcome.observed.bin_s)  # of each bin that lie after the failure

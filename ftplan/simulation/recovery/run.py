@@ -26,10 +26,7 @@ PlaneFactory = Callable[[StreamJob, FlowOptions], "CompiledPlane"]
 def run_recovery(setting: RecoverySetting, plane_factory: PlaneFactory | None = None) -> RecoveryOutcome:
     """Let a failure and the recovery from it happen; None for the plane: the compiled one.
 
-    Raises
-    ------
-    FtplanError
-        If the job cannot keep up with its input before the failure.
+    Raises FtplanError if the job cannot keep up with its input before the failure.
     """
     require_keeping_up(setting)
     if plane_factory is None:
@@ -69,12 +66,8 @@ def caught_up(observed: Observed, target: IntArray, again_s: FloatArray, again_b
 
     Within a bin progress is taken as even. All but *observed* have shape (tasks,).
 
-    Parameters
-    ----------
-    target
-        Batches that each task had processed before it failed.
-    again_s, again_batch
-        When it worked again (NaN if it never failed, infinite if it did not), and with how many batches processed.
+    *target*: batches that each task had processed before it failed. *again_s*, *again_batch*: when it worked again (NaN
+    if it never failed, infinite if it did not), and with how many batches processed.
     """
     caught = np.where(np.isnan(again_s), np.nan, np.inf)
     ends = observed.start_s + (np.arange(len(observed.processed)) + 1.0) * observed.bin_s

@@ -142,10 +142,7 @@ def all_runs(
     A run counts where all contenders have finished it within the time limit, so that they are compared on the same
     ones. What comes out is the same however many processes carry the runs out.
 
-    Raises
-    ------
-    FtplanError
-        If no run is done in time.
+    Raises FtplanError if no run is done in time.
     """
     runs, many = scene.options.runs, len(contenders)
     by_contender = [SimulatedRuns() for _ in contenders]

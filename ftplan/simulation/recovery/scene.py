@@ -82,10 +82,7 @@ class RecoveryScene:
 def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOptions) -> RecoveryScene:
     """Build what all runs have in common. What *options* leave open is as the plan says, else by default.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or names what is not there, nothing fails, or the job does not keep up.
+    Raises FtplanError if an input is missing or names what is not there, nothing fails, or the job does not keep up.
     """
     if problem.topology is None:
         raise FtplanError("a simulation needs a topology: give --topology (in Python topology=...)")
@@ -109,7 +106,9 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
     interval, doubts = checkpoint_interval(question, options)
     given = (replica_file, question.checkpoint_file, question.situation.recovery.file)
     until_s = until(arrivals, question, plan, options)
-    warnings = (*problem.warnings, *_applicable(question.warnings), *doubts, *_slow(question, running, options))
+    # how plans do without an interval between checkpoints says nothing of simulations
+    said = (warning for warning in question.warnings if warning.code != "INTERVAL_UNKNOWN")
+    warnings = (*problem.warnings, *said, *doubts, *_slow(question, running, options))
     return RecoveryScene(
         problem=problem,
         options=options,
@@ -224,8 +223,3 @@ def _slow(question: RecoveryQuestion, running: RunningJob, options: RecoverySimu
         which = f"{names[0]} gets" if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more get"
         text = f"{which} fewer than {LEAST_RECORDS:g} records in {options.window_s:g} s (--window), too few to judge"
         yield Warn("QUERIES_NOT_JUDGED", f"{text} latency: left out")
-
-
-def _applicable(warnings: tuple[Warn, ...]) -> Iterator[Warn]:
-    """Yield what holds for simulations too: not how plans do without an interval between checkpoints."""
-    return (warning for warning in warnings if warning.code != "INTERVAL_UNKNOWN")

@@ -43,10 +43,7 @@ class GivenSchedule:
     def of(cls, plan: Plan, name: str, scene: RecoveryScene) -> GivenSchedule:
         """Hold a plan against the failure of a scene.
 
-        Raises
-        ------
-        FtplanError
-            If the plan names a task or node that is not there.
+        Raises FtplanError if the plan names a task or node that is not there.
         """
         assert plan.plan is not None
         incident = incident_of(replace(plan, options=scene.schedule_options.recorded()), scene.problem)
@@ -124,10 +121,7 @@ def planned(scene: RecoveryScene, there: tuple[float, ...]) -> tuple[Steps, tupl
     the algorithm, and a step sees of what comes later only how large the nodes are that were asked for: what one does
     not see cannot change it, so that the plan for the times that come true is the one that is made on the way.
 
-    Raises
-    ------
-    FtplanError
-        If the algorithm refuses the problem.
+    Raises FtplanError if the algorithm refuses the problem.
     """
     options = scene.schedule_options
     arriving = {arrival.node.id: at_s for arrival, at_s in zip(scene.arrivals, there, strict=True)}

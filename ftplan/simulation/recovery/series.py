@@ -31,10 +31,8 @@ def query_series(
 
     Costs a few operations for each stream and bin.
 
-    Raises
-    ------
-    FtplanError
-        If a query that had records had no output before the failure, so that there is no latency to compare with.
+    Raises FtplanError if a query that had records had no output before the failure, so that there is no latency to
+    compare with.
     """
     job, observed = outcome.setting.job, outcome.observed
     query = np.flatnonzero(job.output)

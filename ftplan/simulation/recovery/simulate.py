@@ -162,10 +162,8 @@ def simulate(
 
     *plan*: a recovery schedule; None: one is made at each failure and arrival of each run.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit, nothing fails, or the job would not keep up with its input.
+    Raises FtplanError if an input is missing or does not fit, nothing fails, or the job would not keep up with its
+    input.
     """
     plans = [
         GivenPlan.of(source, role, RECOVERY_SCHEDULE.name, COMMAND)
@@ -232,10 +230,7 @@ def until_back(scene: RecoveryScene, contenders: Sequence[Contender], ends: floa
     :data:`MOST_TIMES` as long: in all runs, or the first :data:`FIRST` (one under a time limit); others get a quarter
     more. What does not come back by then does not count. A scene that is told when to end stays as it is.
 
-    Raises
-    ------
-    FtplanError
-        If the time limit does not last for this.
+    Raises FtplanError if the time limit does not last for this.
     """
     if scene.options.until_s is not None:
         return scene

@@ -54,10 +54,7 @@ def checkpoint_interval(
 ) -> tuple[float, tuple[Warn, ...]]:
     """Return the seconds between checkpoints, a multiple of a batch.
 
-    Raises
-    ------
-    FtplanError
-        If a batch is longer than that, or the last checkpoint shall be older.
+    Raises FtplanError if a batch is longer than that, or the last checkpoint shall be older.
     """
     given_s = options.checkpoint_interval_s
     stated = longest_interval(question.situation.graph) if given_s is None else given_s
@@ -80,10 +77,7 @@ def until(
 ) -> float:
     """Return when simulations end: as asked, else first of all in the full minute five minutes after what happens last.
 
-    Raises
-    ------
-    FtplanError
-        If something fails later.
+    Raises FtplanError if something fails later.
     """
     failures = [event.at_s for event in question.situation.failed.events]
     if options.until_s is not None:

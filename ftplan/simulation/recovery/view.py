@@ -9,7 +9,7 @@ from ftplan.planners.views import capped, task_name
 from ftplan.reports.answer import Table, cell
 from ftplan.reports.charts import Axis
 from ftplan.reports.drawing import Figure
-from ftplan.reports.numbers import number, size
+from ftplan.reports.numbers import count, number, size
 from ftplan.reports.sparkline import levels, line_width, sparkline
 from ftplan.simulation.view import Cells, Document, logarithms, over_time_figure, powers
 
@@ -48,7 +48,8 @@ def _figures(document: Document, names: Sequence[str]) -> Table:
     """Return the figures of all recoveries; quantiles of a few alone."""
     runs, recoveries = document["runs"], document["recoveries"]
     few = len(recoveries) <= FEW
-    what = "1 run" if runs == 1 else f"{_runs(runs)}: mean ± 95 % confidence{' (median, 5 … 95 %)' if few else ''}"
+    confidence = f": mean ± 95 % confidence{' (median, 5 … 95 %)' if few else ''}"
+    what = count(runs, "run") + ("" if runs == 1 else confidence)
     rows = [(text, *(_figure(item["summary"][name], runs, few) for item in recoveries)) for name, text in _FIGURES]
     return Table((what, *names), rows)
 
@@ -58,7 +59,7 @@ def _figure(value: Document | None, runs: int, few: bool) -> Any:
         return None if value is None else value["mean"]
     half = "" if value["high"] is None else f" ± {cell(value['high'] - value['mean'])}"
     quantiles = f" ({cell(value['p50'])}, {cell(value['p5'])} … {cell(value['p95'])})" if few else ""
-    known = "" if value["runs"] == runs else f" in {_runs(value['runs'])}"
+    known = "" if value["runs"] == runs else f" in {count(value['runs'], 'run')}"
     return f"{cell(value['mean'])}{half}{quantiles}{known}"
 
 
@@ -88,12 +89,8 @@ def _back(query: Document) -> Any:
     if query["back_s"] is None:
         return "not back"
     if query["runs_not_back"]:
-        return f"{cell(query['back_s'])}, not back in {_runs(query['runs_not_back'])}"
+        return f"{cell(query['back_s'])}, not back in {count(query['runs_not_back'], 'run')}"
     return query["back_s"]
-
-
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"{count:,} runs"
 
 
 def _over_time(document: Document, names: Sequence[str]) -> Table:

@@ -40,10 +40,7 @@ class Times(NamedTuple):
 def times_of(prepared: PreparedRing, problem: Problem, options: RingSimulationOptions, nodes: int) -> Times:
     """Return when what happens.
 
-    Raises
-    ------
-    FtplanError
-        If something happens after the end, or there would be too many batches.
+    Raises FtplanError if something happens after the end, or there would be too many batches.
     """
     interval_s = prepared.problem.setting.interval_s
     usual_s = BEFORE * interval_s
@@ -95,10 +92,7 @@ def failures(
 def leaves(prepared: PreparedRing, ring: Ring, options: RingSimulationOptions, times: Times) -> tuple[Leave, ...]:
     """Return who leaves, all told at one moment: they leave one after the other.
 
-    Raises
-    ------
-    FtplanError
-        If one is not on the ring, or too few nodes would be left.
+    Raises FtplanError if one is not on the ring, or too few nodes would be left.
     """
     chosen = np.flatnonzero(named_nodes(options.leave, prepared.cluster, "leave"))
     for node in chosen.tolist():
@@ -114,10 +108,7 @@ def leaves(prepared: PreparedRing, ring: Ring, options: RingSimulationOptions, t
 def surges(setting: RingSetting, options: RingSimulationOptions, times: Times) -> tuple[Surge, ...]:
     """Return when which positions get more records.
 
-    Raises
-    ------
-    FtplanError
-        If a node is named that is not on the ring, or nothing is said to grow.
+    Raises FtplanError if a node is named that is not on the ring, or nothing is said to grow.
     """
     if options.hot == 1.0:
         if options.hot_node is not None or options.hot_at_s is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from ftplan.planners.peer_ring.ring import Ring
 from ftplan.simulation.engine.clock import CONTROL, after
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.membership import Membership
-from ftplan.simulation.ring.setting import NodeFailure
 from ftplan.simulation.ring.world import Change, World
 
 
@@ -28,7 +28,7 @@ class Failures:
         self.phase_s = phase_s
         self.expected = 0
         for failure in world.setting.failures:
-            after(world.env, failure.at_s, self._fails(failure), CONTROL)
+            after(world.env, failure.at_s, partial(self.fail, failure.nodes), CONTROL)
 
     def fail(self, nodes: tuple[int, ...]) -> None:
         """Let nodes stop, and their neighbours find out."""
@@ -117,9 +117,6 @@ class Failures:
             if peer.alive and peer.holdings.sound[at].all():
                 return int(candidate)
         return watcher
-
-    def _fails(self, failure: NodeFailure) -> Callable[[], None]:
-        return lambda: self.fail(failure.nodes)
 
 
 def merged(ring: Ring) -> Ring:

@@ -30,10 +30,7 @@ class SimulatedNodes:
     def of(cls, prepared: PreparedRing, ring: Ring, new: int) -> SimulatedNodes:
         """Return the nodes of a ring with so many new ones that may join.
 
-        Raises
-        ------
-        FtplanError
-            If a node has no capacity left.
+        Raises FtplanError if a node has no capacity left.
         """
         problem, on_ring = prepared.problem, ring.nodes
         capacity, replayed = problem.capacity - problem.foreign, problem.setting.replay_rate
@@ -75,10 +72,7 @@ class Pieces:
 def cut(problem: RingProblem, ring: Ring, batches: int) -> Pieces:
     """Return pieces of the arcs of a ring, as fine as memory allows; nodes take over whole pieces.
 
-    Raises
-    ------
-    FtplanError
-        If not even one piece for each arc can be followed.
+    Raises FtplanError if not even one piece for each arc can be followed.
     """
     total = len(problem.position)
     begins = np.unique(np.searchsorted(problem.position, ring.token) % total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -25,12 +26,7 @@ class Membership:
     def install(self, ring: Ring, changes: list[Change], fixed_s: float = 0.0) -> None:
         """Let a ring hold from now on: new owners take over from the copies that they have, new backups get copies.
 
-        Parameters
-        ----------
-        changes
-            By the node that takes over; each gets what comes of it.
-        fixed_s
-            From now until a node replays.
+        *changes*: by the node that takes over; each gets what comes of it. *fixed_s*: from now until a node replays.
         """
         world = self.world
         owner, holds = world.placed(ring)
@@ -153,7 +149,7 @@ class Membership:
         view = world.view()
         for mapper in world.mappers:
             wait_s = next(world.random) * world.setting.timing.latency_bound_s
-            after(world.env, wait_s, _learns(mapper.learn, view))
+            after(world.env, wait_s, partial(mapper.learn, view))
 
     def _sounded(self) -> None:
         """Carry out what was prepared when all copies are there, and note what is whole again."""
@@ -172,7 +168,3 @@ class Membership:
         if waiting and not (world.holds & ~world.sound).any():
             for change in waiting:
                 change.restored_s = world.now
-
-
-def _learns(learn: Callable[..., None], view: object) -> Callable[[], None]:
-    return lambda: learn(view)

@@ -94,10 +94,7 @@ class Audit(NamedTuple):
 def audited(world: World, records: FloatArray) -> Audit:
     """Return what became of all records when everything has been processed.
 
-    Parameters
-    ----------
-    records
-        (M, batches) records of each batch.
+    *records*: (M, batches) records of each batch.
     """
     positions, batches = records.shape
     counts = np.zeros((positions, batches), dtype=np.int64)

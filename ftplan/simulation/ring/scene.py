@@ -60,10 +60,7 @@ class RingScene:
 def scene_of(problem: Problem, plan: Any, options: RingSimulationOptions) -> RingScene:
     """Return what is simulated.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit, or options ask for what cannot be.
+    Raises FtplanError if an input is missing or does not fit, or options ask for what cannot be.
     """
     given = GivenPlan.of(plan, "plan", PEER_RING.name, COMMAND)
     if given.plan is None:

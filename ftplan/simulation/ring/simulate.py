@@ -77,14 +77,9 @@ def body(scene: RingScene, outcomes: Sequence[RingOutcome]) -> tuple[Document, t
 
 def _figures(outcomes: Sequence[RingOutcome]) -> dict[str, FloatArray]:
     """Return figures of each run, NaN where there is none: the latest of its take-overs."""
-    times = {
-        "detected_s": lambda change: change.decided_s,
-        "ready_s": lambda change: change.ready_s,
-        "caught_up_s": lambda change: change.caught_up_s,
-        "restored_s": lambda change: change.restored_s,
-    }
+    times = {"detected_s": "decided_s", **{name: name for name in ("ready_s", "caught_up_s", "restored_s")}}
     failures = [[change for change in outcome.changes if change.event == "failure"] for outcome in outcomes]
-    latest = {name: np.array([_latest(changes, take) for changes in failures]) for name, take in times.items()}
+    latest = {name: np.array([_latest(changes, field) for changes in failures]) for name, field in times.items()}
     moves = [sum(change.event != "failure" and not change.given_up for change in one.changes) for one in outcomes]
     return latest | {
         "moves": np.array(moves, dtype=np.float64),
@@ -94,19 +89,18 @@ def _figures(outcomes: Sequence[RingOutcome]) -> dict[str, FloatArray]:
     }
 
 
-def _latest(changes: Sequence[Change], take: Any) -> float:
+def _latest(changes: Sequence[Change], field: str) -> float:
     """Return how long the longest of some changes took, NaN where one is not over, or there is none."""
-    took = [np.nan if take(change) is None else take(change) - change.begun_s for change in changes]
+    ends = [(getattr(change, field), change.begun_s) for change in changes]
+    took = [np.nan if end_s is None else end_s - begun_s for end_s, begun_s in ends]
     return float(np.max(took)) if took else np.nan
 
 
 def _records(outcomes: Sequence[RingOutcome]) -> dict[str, FloatArray]:
     audits = [outcome.audit for outcome in outcomes]
-    named = {name: [float(getattr(audit, name).sum()) for audit in audits] for name in ("sent", "lost", "excused")}
-    return {name: np.array(values) for name, values in named.items()} | {
-        "twice": np.array([float(audit.twice.sum()) for audit in audits]),
-        "replayed": np.array([outcome.replayed for outcome in outcomes]),
-    }
+    names = ("sent", "lost", "excused", "twice")
+    sums = {name: np.array([float(getattr(audit, name).sum()) for audit in audits]) for name in names}
+    return {**sums, "replayed": np.array([outcome.replayed for outcome in outcomes])}
 
 
 def _faults(scene: RingScene, outcome: RingOutcome, run: int) -> Iterator[Document]:
@@ -222,10 +216,7 @@ def simulate(problem: Problem, plan: Any, request: RingSimulationOptions, progre
 
     *plan*: of a ring; None: nodes at even or random places, and what is missing of topology and cluster is alike.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit.
+    Raises FtplanError if an input is missing or does not fit.
     """
     scene = scene_of(problem, plan, request)
     outcomes = []

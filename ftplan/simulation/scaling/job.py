@@ -85,10 +85,7 @@ def paper_topology() -> Problem:
 def job_of_topology(problem: Problem, options: ScalingSimulationOptions) -> ScalingJob:
     """Return a job without statistics: rates and times as the topology says, or as they are assumed.
 
-    Raises
-    ------
-    FtplanError
-        If there is no source, or none that emits anything.
+    Raises FtplanError if there is no source, or none that emits anything.
     """
     topology = problem.topology
     assert topology is not None

@@ -91,10 +91,7 @@ def decompose(state: KeyedState, ranges: Iterable[tuple[int, int]]) -> list[Keye
 def compose(parts: Sequence[KeyedState]) -> KeyedState:
     """Return the state that parts make together.
 
-    Raises
-    ------
-    ValueError
-        If a key group is in two of them, or one between them is in none.
+    Raises ValueError if a key group is in two of them, or one between them is in none.
     """
     ordered = sorted((part for part in parts if len(part.number)), key=lambda part: part.first)
     for one, other in pairwise(ordered):

@@ -37,19 +37,10 @@ def curve(
 ) -> RateCurve:
     """Return the input over time.
 
-    Parameters
-    ----------
-    default
-        The load where none is asked for.
-    usual_records_s
-        Records per second of all sources at a load of 1.
-    measured
-        What statistics say; None without.
+    *default*: the load where none is asked for. *usual_records_s*: records per second of all sources at a load of 1.
+    *measured*: what statistics say; None without.
 
-    Raises
-    ------
-    FtplanError
-        If a table cannot be read or is none, or statistics are missing.
+    Raises FtplanError if a table cannot be read or is none, or statistics are missing.
     """
     load = options.load or default
     first = 1.0 if options.rate is None else options.rate / usual_records_s
@@ -69,17 +60,10 @@ def batched(
 ) -> BatchedLoad:  # fmt: skip
     """Return the input in batches: each comes when the time that it stands for is over.
 
-    Parameters
-    ----------
-    tasks
-        That process each batch: with many there are fewer batches.
-    random
-        Draws Poisson arrivals; None: what is expected.
+    *tasks*: that process each batch: with many there are fewer batches. *random*: draws Poisson arrivals; None: what is
+    expected.
 
-    Raises
-    ------
-    FtplanError
-        If there would be too many.
+    Raises FtplanError if there would be too many.
     """
     batch_s = options.batch_s or _batch_s(given, options.window_s, tasks)
     count = int(np.ceil(given.until_s / batch_s - 1e-9))

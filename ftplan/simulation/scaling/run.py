@@ -137,10 +137,7 @@ def run_scaling(setting: ScalingSetting, techniques: Techniques = TECHNIQUES) ->
     batches' numbers, as by the sequence numbers of records in [Mudassar2019, figure 6]. Costs O(batches (tasks + key
     groups)).
 
-    Parameters
-    ----------
-    techniques
-        By name, what splits an operator with keyed state.
+    *techniques*: by name, what splits an operator with keyed state.
     """
     env = Environment()
     job = JobRun(env, setting.operators, setting.load, setting.every_s, setting.split.delay_s)

@@ -59,10 +59,7 @@ class ScalingScene:
 def scene_of(problem: Problem, plan: Any, options: ScalingSimulationOptions) -> ScalingScene:
     """Return what is simulated.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit, or no score reaches a threshold.
+    Raises FtplanError if an input is missing or does not fit, or no score reaches a threshold.
     """
     given = GivenPlan.of(plan, "plan", SCALE_OUT.name, COMMAND)
     if given.plan is not None:
@@ -118,15 +115,9 @@ def job_of_statistics(
 ) -> ScalingJob:
     """Return a job whose load is 1 where operators get what they are sized for.
 
-    Parameters
-    ----------
-    figures
-        The plan's splits and what they cost; None without a plan.
+    *figures*: the plan's splits and what they cost; None without a plan.
 
-    Raises
-    ------
-    FtplanError
-        If nothing is known of what the sources offer.
+    Raises FtplanError if nothing is known of what the sources offer.
     """
     graph = TaskGraph(prepared.topology)
     number = {position: rank for rank, position in enumerate(graph.order)}

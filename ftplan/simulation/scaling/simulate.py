@@ -158,10 +158,7 @@ def simulate(
     *plan*: a scale-out, operators are split as it says; None: twice the tasks, of a topology with statistics or not,
     or without all of them of the job of the paper's experiment.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit.
+    Raises FtplanError if an input is missing or does not fit.
     """
     modes = request.mode or (WITHOUT_PLAN if plan is None else WITH_PLAN)
     if plan is None and PLANNED in modes:

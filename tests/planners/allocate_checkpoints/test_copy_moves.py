@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.allocate_checkpoints.copy_moves import KNOWN, CopyMoves
+from ftplan.planners.allocate_checkpoints.explain import KNOWN, CopyMoves
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
 from ftplan.planners.allocate_checkpoints.violations import violations
 from tests.planners.allocate_checkpoints.algorithms.cases import Case, cases

@@ -97,9 +97,9 @@ def job(stats: Any = None, **changes: Any) -> ftplan.Problem:
     return ftplan.load(topology=TOPOLOGY, cluster={**CLUSTER, **changes}, stats=stats or statistics())
 
 
-def prepared(problem: ftplan.Problem | None = None, fill: float | None = None, **options: Any) -> PreparedRebalance:
+def prepared(problem: ftplan.Problem | None = None, **options: Any) -> PreparedRebalance:
     """Return what is asked of the planners."""
-    return prepare(problem or job(), RebalanceOptions.of("rebalance", options), fill)
+    return prepare(problem or job(), RebalanceOptions.of("rebalance", options))
 
 
 def codes(answer: PreparedRebalance) -> set[str]:

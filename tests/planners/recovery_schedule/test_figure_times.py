@@ -272,7 +272,7 @@ def test_its_state_stays_where_it_gave_way() -> None:
     question = prepare(problem, RecoveryScheduleOptions(pause_lower_priority=True)).problem
 
     def back_at_once(state: StepState, budget: Budget, seed: int) -> Decision:
-        lo = question.situation.graph.number("lo", 0)
+        lo = question.graph.number("lo", 0)
         return Decision(np.array([lo]), one_by_one=True, pause=(lo,) if state.may_pause[lo] else ())
 
     schedule = construct_schedule(question, RecoveryOptions("priority-time", prefetch=False), back_at_once).answer

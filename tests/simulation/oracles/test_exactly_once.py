@@ -13,9 +13,11 @@ from ftplan.simulation.dataflow.job import FlowOptions, StreamJob
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.setting import RecoverySetting
+from tests.simulation.jobs import job as job_of
 from tests.simulation.oracles.invariants import Invariants, assert_progress, assert_undisturbed
 from tests.simulation.oracles.settings import settings_of
 from tests.simulation.recovery.cases import failure, fork, setting, simulated, starts, times, timing
+from tests.simulation.recovery.test_planes_agree import assert_same
 from tests.simulation.reference_plane.reference import ReferencePlane
 
 
@@ -50,6 +52,17 @@ def test_every_record_counts_once(mode: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_states_agree_where_a_task_is_not_deterministic(mode: str, data: st.DataObject) -> None:
     assert_progress(carried_out(data.draw(settings_of(MODES[mode], deterministic=False))))
+
+
+def test_a_task_that_is_down_does_not_keep_checkpoints_of_what_others_do_again() -> None:
+    """Its own last one is younger than the state that all go back to, with records that will be others then."""
+    job = job_of([4.0, 4.0, 4.0, 0.0], [(0, 3, 1.0), (1, 3, 1.0), (2, 3, 1.0)])
+    job = replace(job, deterministic=np.array([False, True, True, True]))
+    made = setting("uncoordinated", job, [failure([], tasks=[3])], starts=starts((3.0, 3, 0)), until_s=6.5)
+    made = replace(made, home=np.zeros(4, dtype=np.int64), checkpoint_s=0.3, checkpoint_age_s=0.0, warm_up_s=1.0)
+    made = timing(made, detection_s=0.0, restart_s=0.0)
+    carried_out(made)
+    assert_same(made)
 
 
 def test_without_rollback_at_every_failure_states_disagree() -> None:

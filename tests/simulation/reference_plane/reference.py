@@ -115,8 +115,12 @@ class ReferencePlane:
         self._go_on()
 
     def roll_back(self, tasks: Sequence[int], batch: int) -> None:
-        """Let live tasks forget queues and buffers and go back to the state after *batch* batches."""
+        """Let live tasks forget queues and buffers and go back to the state after *batch* batches.
+
+        Where each task makes its own checkpoints, those of tasks that are down are forgotten beyond that batch.
+        """
         live = self._live(tasks)
+        self.flow.checkpoints.forget_of_dead(batch)
         for task in live:
             self.flow.forget_input(task)
             task.forget_output()

@@ -57,6 +57,15 @@ class CheckpointStore:
         """Note that a task failed."""
         self._live[task] = False
 
+    def forget_of_dead(self, batch: int) -> None:
+        """Forget tasks' own snapshots beyond a batch where the tasks are down: others go back, and may do otherwise."""
+        if self._coordinated:
+            return
+        for task in np.flatnonzero(~self._live).tolist():
+            self._safe[task] = min(self._safe[task], batch)
+            for younger in [own for own in self._snapshots[task] if own > batch]:
+                del self._snapshots[task][younger]
+
     def add(self, task: int, state: TaskState, at_s: float) -> bool:
         """Note that a snapshot of a live task is safe; return whether a checkpoint got complete by it."""
         self._snapshots[task][state.batch] = state

@@ -10,7 +10,6 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.topology import IntArray
-from ftplan.model.units import Measure
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective
 from ftplan.planners.allocate_checkpoints.rules import CheckpointRules
@@ -33,10 +32,7 @@ class AllocationOptions:
     share, after the loss of any one node or zone; ``minimise`` failover finds the smallest one first. ``ends`` is when
     the command has to end, see :class:`ftplan.planners.budget.Budget`.
 
-    Raises
-    ------
-    FtplanError
-        If the failover limit is 0: no survivor could keep its own primaries.
+    Raises :class:`FtplanError` if the failover limit is 0: no survivor could keep its own primaries.
     """
 
     copies: int = 1
@@ -46,7 +42,6 @@ class AllocationOptions:
     time_limit_s: float = 60.0
     iterations: int | None = None
     bound: bool = False
-    measure: Measure = "records"
     objective: CheckpointObjective = field(default_factory=CheckpointObjective)
     failover_limit: float | None = None
     minimise: Literal["failover"] | None = None

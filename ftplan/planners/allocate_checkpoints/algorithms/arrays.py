@@ -41,10 +41,7 @@ def needed_bytes(groups: int, nodes: int, windows: int) -> float:
 def require_memory(groups: int, nodes: int, windows: int) -> None:
     """Refuse a problem that does not fit into memory.
 
-    Raises
-    ------
-    FtplanError
-        If the estimate is above what is available.
+    Raises :class:`FtplanError` if the estimate is above what is available.
     """
     needed, available = needed_bytes(groups, nodes, windows), available_bytes()
     if needed > available:
@@ -144,10 +141,7 @@ class CheckpointProblem:
 
         That is whole where costs are, and the value where only the order of sums lies between.
 
-        Raises
-        ------
-        RuntimeError
-            If the plan costs less than the bound by more than rounding.
+        Raises :class:`RuntimeError` if the plan costs less than the bound by more than rounding.
         """
         log = self.incumbents()
         log.offer(np.zeros(0, dtype=np.int64), value, "plan")

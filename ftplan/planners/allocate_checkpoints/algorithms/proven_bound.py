@@ -44,9 +44,11 @@ def relaxed_prices(problem: CheckpointProblem, limits: Limits, seed: int, budget
         limits, weight=limits.weight / scale, lower=limits.lower / scale, upper=limits.upper / scale, failover=None
     )
     with contextlib.suppress(OutOfTime):
-        model = build(solver, problem, problem.allowed, scaled, unit_cost, lambda: solver.NumVar(0.0, 1.0, ""), budget)
+        rows, _ = build(
+            solver, problem, problem.allowed, scaled, unit_cost, lambda: solver.NumVar(0.0, 1.0, ""), budget
+        )
         if solve_linear(solver, budget) == "optimal":
-            duals = np.array([[row.dual_value() for row in line] for line in model.rows])
+            duals = np.array([[row.dual_value() for row in line] for line in rows])
             prices = -duals.reshape(limits.lower.shape) * unit_cost / scale
             return feasible_prices(prices, limits.lower, limits.upper)
     return None

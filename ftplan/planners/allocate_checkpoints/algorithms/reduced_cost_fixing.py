@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import (
     priced,
 )
 from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
-from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import LEAST_TIME_S, SearchEnd, branch_and_cut
+from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import LEAST_TIME_S, branch_and_cut
 from ftplan.planners.budget import Budget
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.local_search import NeighbourhoodSizes, large_neighbourhood_search
@@ -33,22 +32,16 @@ RELATIVE_GAP = 1e-6
 GROWTH, MOST_GROWTHS = 2, 3
 
 
-class NeighbourhoodEffort(NamedTuple):
-    """Work of a search: neighbourhoods at most, nodes of each one's search tree, and what the draws follow."""
-
-    seed: int
-    rounds: int
-    tree_nodes: int = TREE_NODES
-
-
 def exchange_copies(
     problem: CheckpointProblem,
     limits: Limits,
     columns: BoolArray,
     log: Incumbents[IntArray],
     dual: AllocationDual,
-    effort: NeighbourhoodEffort,
+    seed: int,
+    rounds: int,
     budget: Budget,
+    tree_nodes: int = TREE_NODES,
 ) -> None:
     """Offer copies (U, c) that are better than those in the log, by re-solving small sets of nodes exactly.
 
@@ -59,7 +52,7 @@ def exchange_copies(
     nodes = np.flatnonzero(problem.allowed.any(axis=0))
     if nodes.size <= FEWEST_NODES:
         return
-    rng = np.random.default_rng(effort.seed)
+    rng = np.random.default_rng(seed)
     most = max(FEWEST_NODES, nodes.size // 2)
     start = log.answer
     assert start is not None
@@ -69,7 +62,7 @@ def exchange_copies(
 
     def exchanged(copies: IntArray, nodes_at_once: int) -> IntArray:
         destroyed = _destroyed(cost, least, nodes, copies, min(nodes_at_once, nodes.size), rng)
-        better = _repaired(problem, limits, columns, destroyed, copies, effort, budget)
+        better = _repaired(problem, limits, columns, destroyed, copies, seed, budget, tree_nodes)
         log.offer(better, problem.value(better), "neighbourhoods")
         return better
 
@@ -78,7 +71,7 @@ def exchange_copies(
         problem.value,
         [exchanged],
         sizes=NeighbourhoodSizes(size, size + MOST_GROWTHS * GROWTH, GROWTH, lambda _: int(nodes.size)),
-        rounds=effort.rounds,
+        rounds=rounds,
         budget=budget,
         enough=lambda _: log.closed,
         least_time_s=LEAST_TIME_S,
@@ -112,8 +105,9 @@ def _repaired(
     columns: BoolArray,
     destroyed: BoolArray,
     incumbent: IntArray,
-    effort: NeighbourhoodEffort,
+    seed: int,
     budget: Budget,
+    tree_nodes: int,
 ) -> IntArray:
     """Return the incumbent (U, c) with the copies on the destroyed nodes (N,) placed in the best way within *columns*.
 
@@ -142,8 +136,7 @@ def _repaired(
     within = replace(within, lower=within.lower - rest, upper=within.upper - rest)
     open_columns = columns[there] & destroyed[nodes][None, :]
     np.put_along_axis(open_columns, mine, True, axis=1)
-    end = SearchEnd(RELATIVE_GAP, effort.tree_nodes)
-    best, _ = branch_and_cut(inside, within, open_columns, mine, effort.seed, budget, end)
+    best, _ = branch_and_cut(inside, within, open_columns, mine, seed, budget, RELATIVE_GAP, tree_nodes)
     copies = incumbent.copy()
     copies[units] = nodes[best]
     return copies if limits.satisfied_by(copies) else incumbent
@@ -228,12 +221,12 @@ def close_gap(
     if problem.cost.size > MANY_PAIRS and limits.failover is None:
         columns &= open_columns(problem, limits, dual, dual.bound + NEAR_SHARE * (log.value - dual.bound))
         tree_nodes = FEW_TREE_NODES
-    exchange_copies(problem, limits, columns, log, dual, NeighbourhoodEffort(seed, rounds, tree_nodes), budget)
+    exchange_copies(problem, limits, columns, log, dual, seed, rounds, budget, tree_nodes)
     if log.closed or budget.over() or not small:
         return
     left_out_at = log.value
     columns = open_columns(problem, limits, dual, left_out_at)
     assert log.answer is not None
-    best, bound = branch_and_cut(problem, limits, columns, log.answer, seed, budget, SearchEnd())
+    best, bound = branch_and_cut(problem, limits, columns, log.answer, seed, budget)
     log.offer(best, problem.value(best), "SCIP")
     log.prove_better_than(left_out_at, bound, "SCIP")

@@ -234,10 +234,7 @@ class AllowedSets:
     def check(self, rounds: Iterable[int], planner: str) -> None:
         """Look whether rounds hold each node once and keep all limits, recomputed by the measures.
 
-        Raises
-        ------
-        RuntimeError
-            If they do not: a fault of the planner.
+        Raises RuntimeError if they do not: a fault of the planner.
         """
         seen = 0
         for mask in rounds:

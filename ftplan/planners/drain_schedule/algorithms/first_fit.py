@@ -40,12 +40,12 @@ def _while_time(order: Sequence[int], budget: Budget) -> Iterator[int]:
         yield node
 
 
-def first_fit(sets: AllowedSets, order: Iterable[int], rounds: Iterable[int] = ()) -> list[int]:
+def first_fit(sets: AllowedSets, order: Iterable[int]) -> list[int]:
     """Put each node of an order into the first round that it fits, a new one if none; cost O(nodes * rounds).
 
     Where the time is over the nodes that are left have a round each.
     """
-    filled = list(rounds)
+    filled: list[int] = []
     for node in order:
         for r, mask in enumerate([] if sets.budget.over() else filled):
             if sets.extends(mask, node):

@@ -127,10 +127,7 @@ def _larger(problem: DrainProblem, nodes: tuple[int, ...]) -> str:
 def begin(problem: DrainProblem, options: DrainOptions, budget: Budget) -> Result[Drain] | tuple[AllowedSets, Drain]:
     """Return the sets to choose from, and a drain without rounds that names what cannot restart; or why there is none.
 
-    Raises
-    ------
-    RuntimeError
-        If tasks are to be moved and the problem does not say where there is room.
+    Raises RuntimeError if tasks are to be moved and the problem does not say where there is room.
     """
     if problem.limits.move and problem.room is None:
         raise RuntimeError("a drain that moves tasks needs to know the room of nodes")

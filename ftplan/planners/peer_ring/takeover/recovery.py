@@ -196,12 +196,10 @@ def balance(
     rate: ArrayLike,
     own_rate: ArrayLike,
     replay_rate: ArrayLike,
-    age_s: ArrayLike | None = None,
 ) -> TakeoverTimes:
     """Return what it takes until a neighbour owns a part of an arc, *rate*: as :func:`recovery`, without detection."""
-    age = np.asarray(setting.age_s if age_s is None else age_s, dtype=np.float64)
-    since = age + 2.0 * setting.latency_bound_s
-    return _replayed(setting, (np.zeros(age.shape), np.zeros(())), since, rate, own_rate, replay_rate)
+    since = np.asarray(setting.age_s + 2.0 * setting.latency_bound_s)
+    return _replayed(setting, (np.zeros(()), np.zeros(())), since, rate, own_rate, replay_rate)
 
 
 def _replayed(

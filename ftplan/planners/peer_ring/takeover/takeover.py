@@ -6,7 +6,7 @@ Shapes: N nodes, M positions, K key groups.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,7 +88,7 @@ def ring_after(problem: RingProblem, ring: Ring, dead: BoolArray) -> Ring | None
     if not tier.size:
         return Ring(after.token, after.node)
     state, weight = problem.arcs(after, problem.state), weights(problem, tier)
-    free = apart(_with_copies_left(problem, after), Ring(after.token, after.node), tier)
+    free = apart(problem, Ring(after.token, after.node), tier)
     held = np.array([state[after.tier == node].sum() for node in tier.tolist()])
     chosen = after.tier.copy()
     for token in np.flatnonzero(dead[after.tier]).tolist():
@@ -96,11 +96,6 @@ def ring_after(problem: RingProblem, ring: Ring, dead: BoolArray) -> Ring | None
         chosen[token] = tier[at]
         held[at] += state[token]
     return Ring(after.token, after.node, chosen)
-
-
-def _with_copies_left(problem: RingProblem, ring: Ring) -> RingProblem:
-    """Return the question with as many copies as the nodes of a ring can hold, beside those of the tier."""
-    return replace(problem, replication=min(problem.replication, len(ring.nodes)))
 
 
 def _lost(problem: RingProblem, ring: Ring, gone: LostState) -> list[dict[str, Any]]:

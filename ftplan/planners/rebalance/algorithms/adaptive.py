@@ -64,7 +64,8 @@ def adaptive(problem: RebalanceProblem, search: RebalanceSearch) -> Result[Rebal
         bound, at_prices = dual.bound, [_at_prices(candidates, dual)]
         pool = by_value(pool + improved_starts(at_prices, search.seed, budget, models=not pool))
         pool = by_value([placed_anew(now, bound, search.seed, budget) for now in pool[:1]] + pool)
-    if choices(candidates) <= MAX_WHOLE_CHOICES and not (pool and _closed(pool[0], bound)):
+    closed = bool(pool) and own_value(pool[0]) <= bound + ROUNDING * max(abs(bound), LEAST_SCALE)
+    if choices(candidates) <= MAX_WHOLE_CHOICES and not closed:
         now = pool[0] if pool else WorkingPlacement(candidates)
         answer = chosen(now, np.arange(candidates.groups), search.seed, budget, WORK_S)
         if answer.placement is not None and answer.placement.feasible():
@@ -92,10 +93,6 @@ def _at_prices(candidates: Candidates, dual: LoadDual) -> WorkingPlacement:
         now.put(group, int(dual.target[group]))
     now.recount()
     return now
-
-
-def _closed(now: WorkingPlacement, bound: float) -> bool:
-    return own_value(now) <= bound + ROUNDING * max(abs(bound), LEAST_SCALE)
 
 
 def _in_phases(

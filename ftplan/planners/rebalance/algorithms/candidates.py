@@ -17,23 +17,12 @@ AWAY, AT_HAND = 0, 1
 
 
 class Tariff(NamedTuple):
-    """The cheapest protocol for each key group, to nodes without a checkpoint of it (row 0) and with one (row 1).
+    """The cheapest protocol for each key group, to nodes without a checkpoint of it (row 0) and with one (row 1)."""
 
-    Attributes
-    ----------
-    price
-        By the criterion, without traffic, infinite where no protocol can be, (2, K).
-    row
-        Row of the protocol in ``PROTOCOLS``, (2, K).
-    bytes
-        That it transfers, (2, K).
-    charge
-        What a search counts: the price, and what it charges for each byte and each move besides, (2, K).
-    """
-
-    price: FloatArray
-    row: IntArray
-    bytes: FloatArray
+    price: FloatArray  # by the criterion, without traffic, infinite where no protocol can be, (2, K)
+    row: IntArray  # row of the protocol in ``PROTOCOLS``, (2, K)
+    bytes: FloatArray  # that it transfers, (2, K)
+    #: What a search counts: the price, and what it charges for each byte and each move besides, (2, K).
     charge: FloatArray
 
     def with_rows(self, problem: RebalanceProblem, moves: Iterable[Migration], at_hand: Iterable[int]) -> Tariff:
@@ -50,36 +39,23 @@ class Tariff(NamedTuple):
 
 
 class Candidates:
-    """The moves that a problem allows, one by one, and what each of them costs.
-
-    Attributes
-    ----------
-    price
-        Of each protocol by the criterion, infinite where it cannot be, (2, P, K): to nodes without and with a
-        checkpoint of the group.
-    tariff
-        The cheapest protocols; the first of equals in the order of ``PROTOCOLS``.
-    most, least
-        Load that a node may have afterwards, with what rounding may add, (N,); any on removed nodes.
-    must
-        Whether a group has to leave its node, (K,).
-    spread
-        Pairs (E, 2) of a group and another node with a copy of it that takes groups, ascending; none where every node
-        is as near to the checkpoint.
-    """
+    """The moves that a problem allows, one by one, and what each of them costs."""
 
     def __init__(self, problem: RebalanceProblem) -> None:
         self.problem = problem
         self.groups, self.nodes = len(problem.home), len(problem.nodes)
+        #: (2, P, K) of each protocol by the criterion, infinite where it cannot be: away from checkpoints, and to them
         self.price = _prices(problem)
         finite = self.price[np.isfinite(self.price)]
         self.least_price = ROUNDING * max(float(finite.mean()) if len(finite) else 0.0, LEAST_SCALE)
-        self.tariff = self.tariff_at(0.0)
+        self.tariff = self.tariff_at(0.0)  # the cheapest protocols; the first of equals in the order of PROTOCOLS
+        #: Load that a node may have afterwards, with what rounding may add, (N,); any on removed nodes
         self.most = np.where(problem.removed, np.inf, problem.upper + ROUNDING * np.abs(problem.upper))
         self.least = np.where(problem.removed, -np.inf, problem.lower - ROUNDING * np.abs(problem.lower))
-        self.must = problem.removed[problem.home]
+        self.must = problem.removed[problem.home]  # (K,) whether a group has to leave its node
         pairs = [] if problem.remote else [(k, n) for k, held in enumerate(problem.copies) for n in held]
         spread: IntArray = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        #: (E, 2) pairs of a group and another node with a copy of it that takes groups, ascending; none if remote
         self.spread = spread[problem.hosts[spread[:, 1]] & (spread[:, 1] != problem.home[spread[:, 0]])]
         self._pairs = self.spread[:, 0] * self.nodes + self.spread[:, 1]
         self._first = np.searchsorted(self.spread[:, 0], np.arange(self.groups + 1))

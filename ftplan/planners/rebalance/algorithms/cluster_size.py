@@ -7,7 +7,6 @@ each node.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -15,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.model.tolerances import NOISE, ROUNDING
-from ftplan.model.topology import BoolArray, FloatArray
-from ftplan.planners.budget import Budget
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.rebalance.algorithms.fewest_nodes import NodeChoice, NodeRow, farthest, fewest
 from ftplan.planners.rebalance.migration_costs import AFTER_LOSS
 from ftplan.planners.rebalance.problem import RebalanceProblem
@@ -24,8 +22,6 @@ from ftplan.planners.rebalance.problem import RebalanceProblem
 #: Of windows, that the high end of the band holds for.
 PERCENTILE = 95.0
 
-#: Seconds for each question to the solver.
-SOLVING_S = 5.0
 #: What keeps nodes from being removed, by the name of its rows.
 _KEEPS = {
     "peak": "the others would be above the band in the busiest windows",
@@ -42,18 +38,12 @@ class ClusterSizing:
 
     A node is in use where a key group is on it or it is to be filled; one that is to be drained is not. What other work
     takes of a node comes and goes with the node.
-
-    Attributes
-    ----------
-    window_load
-        Load of all key groups in each window, (W,).
-    band
-        Least and most mean utilisation: it is to be in the band with the load that the plan is made for, and at most
-        the high end in 95 % of the windows.
     """
 
     problem: RebalanceProblem
-    window_load: FloatArray
+    window_load: FloatArray  # load of all key groups in each window, (W,)
+    #: Least and most mean utilisation: it is to be in the band with the load that the plan is made for, and at most the
+    #: high end in 95 % of the windows.
     band: tuple[float, float]
     seed: int = 0
 
@@ -158,11 +148,10 @@ def _add(sizing: ClusterSizing) -> Suggestion:
     spare = np.flatnonzero(problem.hosts & ~sizing.in_use & (gains > 0.0))
     helped = _load_at_hand(problem)[spare]
     cost = np.argsort(np.lexsort((np.arange(len(spare)), -helped))).astype(np.float64)
-    enough = NodeRow("peak", {i: -gain for i, gain in enumerate(gains[spare].tolist())}, -lacking)
+    enough = NodeRow("peak", -gains[spare], -lacking)
     not_low = -sizing.above(sizing.in_use, sizing.demand, low)
-    lows = dict(enumerate(sizing.gains(low)[spare].tolist()))
-    for rows in ([enough, NodeRow("low", lows, -not_low)], [enough]) if len(spare) else ():
-        chosen = fewest(NodeChoice(cost, rows), sizing.seed, Budget(SOLVING_S))
+    for rows in ([enough, NodeRow("low", sizing.gains(low)[spare], -not_low)], [enough]) if len(spare) else ():
+        chosen = fewest(NodeChoice(cost, rows), sizing.seed)
         if chosen is not None:
             nodes = tuple(spare[list(chosen[0])].tolist())
             return Suggestion("add", nodes, in_band=len(rows) > 1, proven=chosen[1], why=_busy(sizing))
@@ -208,62 +197,54 @@ def _remove(sizing: ClusterSizing) -> Suggestion:
     low = sizing.band[0]
     candidates = np.flatnonzero(sizing.in_use & ~sizing.problem.added)
     needed = -sizing.above(sizing.in_use, sizing.demand, low)
-    gains = {i: -gain for i, gain in enumerate(sizing.gains(low)[candidates].tolist())}
-    goal = NodeRow("low", gains, -needed)
-    choice = _removable(sizing, candidates.tolist())
-    wanted = NodeChoice(choice.cost, [goal, *choice.rows], choice.domains, choice.least_domains)
-    chosen = fewest(wanted, sizing.seed, Budget(SOLVING_S))
+    goal = NodeRow("low", -sizing.gains(low)[candidates], -needed)
+    choice = _removable(sizing, candidates)
+    wanted = choice._replace(rows=[goal, *choice.rows])
+    chosen = fewest(wanted, sizing.seed)
     below = "utilisation is below the band"
     if chosen is not None:
         return Suggestion("remove", tuple(candidates[list(chosen[0])].tolist()), proven=chosen[1], why=below)
-    hindered = [name for name in _KEEPS if fewest(wanted.without(name), sizing.seed, Budget(SOLVING_S)) is not None]
+    hindered = [name for name in _KEEPS if fewest(wanted.without(name), sizing.seed) is not None]
     why = f"{below}; it cannot be reached: {_KEEPS[hindered[0]] if hindered else 'several rules would be broken'}"
-    nodes = tuple(candidates[list(farthest(choice, goal, sizing.seed, Budget(SOLVING_S)))].tolist())
+    nodes = tuple(candidates[list(farthest(choice, goal, sizing.seed))].tolist())
     return Suggestion("remove" if nodes else "none", nodes, in_band=False, why=why)
 
 
-def _removable(sizing: ClusterSizing, candidates: Sequence[int]) -> NodeChoice:
+def _removable(sizing: ClusterSizing, candidates: IntArray) -> NodeChoice:
     """Return what has to hold of nodes that are removed, whatever the band's low end is."""
     problem, high = sizing.problem, sizing.band[1]
     used = np.flatnonzero(sizing.in_use)
     room = np.maximum(problem.ceiling - problem.foreign, 0.0) * problem.hosts
-
-    def row(name: str, values: FloatArray, limit: float) -> NodeRow:
-        return NodeRow(name, {i: float(values[node]) for i, node in enumerate(candidates)}, limit)
-
     rows = [
-        row("peak", sizing.gains(high), -sizing.above(sizing.in_use, sizing.peak, high)),
-        row("capacity", room, float(room[used].sum()) - sizing.demand),
-        *_heaviest(problem, candidates, used.tolist(), room),
+        NodeRow("peak", sizing.gains(high)[candidates], -sizing.above(sizing.in_use, sizing.peak, high)),
+        NodeRow("capacity", room[candidates], float(room[used].sum()) - sizing.demand),
+        *_heaviest(problem, candidates, used, room),
     ]
     keeping = np.flatnonzero(sizing.in_use | (problem.keeps & ~problem.removed))
     if np.isfinite(problem.memory[keeping]).all():
         held = math.fsum(s * (1 + len(c)) for s, c in zip(problem.state.tolist(), problem.copies, strict=True))
         free = float(problem.memory[keeping].sum()) - held
         if free >= 0.0:
-            rows.append(row("memory", problem.memory, free))
-    rows.append(NodeRow("capacity", dict.fromkeys(range(len(candidates)), 1.0), len(used) - 1.0))
-    place = {node: i for i, node in enumerate(candidates)}
+            rows.append(NodeRow("memory", problem.memory[candidates], free))
+    rows.append(NodeRow("capacity", np.ones(len(candidates)), len(used) - 1.0))
+    place = {node: i for i, node in enumerate(candidates.tolist())}
     members: dict[int, list[int]] = {}
     for node in keeping.tolist():
         members.setdefault(int(problem.domain[node]), []).append(node)
     needed = min(1 + max(map(len, problem.copies), default=0), len(members))
     going = [[place[n] for n in nodes] for nodes in members.values() if all(n in place for n in nodes)]
     least = max(0, needed - (len(members) - len(going)))
-    return NodeChoice(drain_costs(problem)[list(candidates)], rows, going, least)
+    return NodeChoice(drain_costs(problem)[candidates], rows, going, least)
 
 
-def _heaviest(
-    problem: RebalanceProblem, candidates: Sequence[int], used: Sequence[int], room: FloatArray
-) -> list[NodeRow]:
+def _heaviest(problem: RebalanceProblem, candidates: IntArray, used: IntArray, room: FloatArray) -> list[NodeRow]:
     """Return that a node only goes where one stays that has room for its heaviest key group, were it empty."""
     heaviest = np.zeros(len(problem.nodes))
     np.maximum.at(heaviest, problem.home, problem.load)
-    place = {node: i for i, node in enumerate(candidates)}
     rows = []
-    for node in candidates:
-        able = [n for n in used if n != node and room[n] >= heaviest[node] - NOISE]
-        if all(other in place for other in able):
-            values = {place[other]: 1.0 for other in able} | {place[node]: 1.0}
+    for node in candidates.tolist():
+        able = used[(used != node) & (room[used] >= heaviest[node] - NOISE)]
+        if np.isin(able, candidates).all():
+            values = np.isin(candidates, [*able, node]).astype(np.float64)
             rows.append(NodeRow("heaviest", values, float(len(able))))
     return rows

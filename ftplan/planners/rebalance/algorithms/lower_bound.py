@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.tolerances import NOISE, ROUNDING
-from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.rebalance.algorithms.candidates import AT_HAND, AWAY, Candidates
 from ftplan.planners.rebalance.algorithms.relaxation import LoadDual, LoadPrices, LoadRelaxation
@@ -76,7 +76,10 @@ def _ascent(relaxation: LoadRelaxation, best: LoadDual, upper: float, budget: Bu
         if norm <= 0.0:
             break
         step = (best.bound + reach - now.bound) / norm
-        now = relaxation.dual(replace(now.prices, load=_kept_signs(now.prices.load, step * slope)), COARSE)
+        load, after = now.prices.load, now.prices.load + step * slope
+        # A price that would change its sign is 0, since another limit is in force beyond.
+        after = np.where((load != 0.0) & (np.sign(after) != np.sign(load)), 0.0, after)
+        now = relaxation.dual(replace(now.prices, load=after), COARSE)
         if now.bound > best.bound:
             best, stalled = now, 0
         else:
@@ -84,12 +87,6 @@ def _ascent(relaxation: LoadRelaxation, best: LoadDual, upper: float, budget: Bu
             if stalled % 3 == 0:
                 reach, now = reach / 4.0, best
     return best
-
-
-def _kept_signs(prices: FloatArray, change: FloatArray) -> FloatArray:
-    """Return changed prices; one that would change its sign is 0, since another limit is in force beyond."""
-    after = prices + change
-    return np.where((prices != 0.0) & (np.sign(after) != np.sign(prices)), 0.0, after)
 
 
 def _linear_prices(relaxation: LoadRelaxation, seed: int, budget: Budget) -> LoadDual:

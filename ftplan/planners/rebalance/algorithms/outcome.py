@@ -72,10 +72,8 @@ def copies_lost(problem: RebalanceProblem, fewer: tuple[int, ...]) -> tuple[Warn
     """Return the warning that key groups keep fewer copies than before, which names the first."""
     if not fewer:
         return ()
-    names = [name_of(problem, group) for group in fewer[:MAX_NAMED]]
-    more = f" and {len(fewer) - MAX_NAMED} more" if len(fewer) > MAX_NAMED else ""
     text = f"no node can keep a new copy, so that {len(fewer)} key groups have fewer than before"
-    return (Warn("COPY_LOST", f"{text}: {', '.join(names)}{more}"),)
+    return (Warn("COPY_LOST", f"{text}: {_named(problem, fewer)}"),)
 
 
 def outcome(
@@ -118,13 +116,14 @@ def not_phased(problem: RebalanceProblem, moves: Sequence[Migration], notice: No
     limits, phasing = problem.limits, notice.phasing
     if notice.lost:
         needed = rounded_up(notice_needed(problem, moves))
-        who = _named(problem, notice.lost)
+        who = _named(problem, [move.group for move in notice.lost])
         text = f"no checkpoint to recover from, and cannot leave in {limits.within_s:g} s: {who}"
         return Infeasible(text, "within", limits.within_s, needed, f"--within {needed:g}s")
     if phasing.limit == "phase-capacity":
         nodes = sorted({int(move.target) for move in phasing.stuck})
         where = ", ".join(problem.nodes[node] for node in nodes[:MAX_NAMED])
-        text = f"no order has room on {where} while cpal loads both nodes: {_named(problem, phasing.stuck)}"
+        who = _named(problem, [move.group for move in phasing.stuck])
+        text = f"no order has room on {where} while cpal loads both nodes: {who}"
         return Infeasible(text, "phase-capacity", ",".join(problem.protocols), None, "--protocol auto")
     most = math.inf if limits.max_bytes is None else limits.max_bytes
     figures = phase_figures(problem, phasing.phases)
@@ -155,7 +154,8 @@ def _too_small(problem: RebalanceProblem, moves: Sequence[Migration], stuck: Seq
     if not fixes:  # the order of phases stood in the way, not a limit alone
         fixes.append(("max-pause", limits.max_pause_s, None, "leave out --max-pause and --phase-bytes"))
     rule, current, needed, _ = fixes[0]
-    text = f"moves that have to begin together exceed the limit of a phase: {_named(problem, stuck or moves)}"
+    names = _named(problem, [move.group for move in stuck or moves])
+    text = f"moves that have to begin together exceed the limit of a phase: {names}"
     return Infeasible(text, rule, current, needed, " and ".join(fix for *_, fix in fixes))
 
 
@@ -176,9 +176,9 @@ def _dearer(phasing: Phasing, notice: Notice, cost: float) -> tuple[Warn, ...]:
     return (Warn("BOUND_WITHOUT_PHASES", text),)
 
 
-def _named(problem: RebalanceProblem, moves: Sequence[Migration]) -> str:
-    names = [name_of(problem, move.group) for move in moves[:MAX_NAMED]]
-    return ", ".join(names) + (f" and {len(moves) - MAX_NAMED} more" if len(moves) > MAX_NAMED else "")
+def _named(problem: RebalanceProblem, groups: Sequence[int]) -> str:
+    names = [name_of(problem, group) for group in groups[:MAX_NAMED]]
+    return ", ".join(names) + (f" and {len(groups) - MAX_NAMED} more" if len(groups) > MAX_NAMED else "")
 
 
 def _slack(first: float, second: float) -> float:

@@ -19,11 +19,8 @@ def paired(problem: RebalanceProblem, prefer: bool, candidates: Candidates | Non
     or below one, is for others to repair, and so are limits of moves and bytes. Of groups, the smallest that relieves
     its node alone is taken, else the largest.
 
-    Parameters
-    ----------
-    prefer
-        Prefer hosts of a group's checkpoints as targets, the least loaded of them first. The paper does not say so:
-        there the checkpoints on targets are used where they happen to be.
+    *prefer*: prefer hosts of a group's checkpoints as targets, the least loaded of them first. The paper does not say
+    so: there the checkpoints on targets are used where they happen to be.
     """
     pairing = _Pairing(candidates or Candidates(problem), prefer)
     return pairing.carried_out().moves

@@ -14,25 +14,16 @@ from ftplan.planners.rebalance.rules import memory_used
 
 
 class WorkingPlacement:
-    """Where each key group is meant to be, (K,), and what that makes of each node.
-
-    Attributes
-    ----------
-    place
-        Node of each group, (K,); at first its home.
-    load
-        Of each node, (N,).
-    used, room
-        Bytes of state and copies on each node, and how many there may be, (N,); looked at where ``by_memory`` only.
-    """
+    """Where each key group is meant to be, (K,), and what that makes of each node."""
 
     def __init__(self, candidates: Candidates, tariff: Tariff | None = None) -> None:
         problem = candidates.problem
         self.candidates, self.problem = candidates, problem
         self.tariff = tariff or candidates.tariff
-        self.place = problem.home.copy()
-        self.load = problem.start_load.copy()
+        self.place = problem.home.copy()  # (K,) node of each group
+        self.load = problem.start_load.copy()  # (N,)
         self.by_memory = bool(np.isfinite(problem.memory).any()) and bool(problem.state.any())
+        #: Bytes of state and copies on each node, and how many there may be, (N,); looked at where ``by_memory`` only.
         self.used, self.room = _memory(candidates) if self.by_memory else (self.load, self.load)
 
     @staticmethod
@@ -75,7 +66,8 @@ class WorkingPlacement:
         """Return whether all nodes are within their limits, and all groups that have to leave their node did."""
         left = bool((self.place[self.candidates.must] != self.problem.home[self.candidates.must]).all())
         reached = all(
-            np.isfinite(self.tariff.price[self.row(k, int(self.place[k])), k]) and self.problem.hosts[self.place[k]]
+            np.isfinite(self.tariff.price[self.candidates.at_hand(k, int(self.place[k])), k])
+            and self.problem.hosts[self.place[k]]
             for k in self.moved.tolist()
         )
         return left and reached and not self.over().any() and not (self.by_memory and (self.used > self.room).any())
@@ -89,11 +81,8 @@ class WorkingPlacement:
 
     def bytes(self) -> float:
         """Return what all moves transfer."""
-        return float(sum(self.tariff.bytes[self.row(k, int(self.place[k])), k] for k in self.moved.tolist()))
-
-    def row(self, group: int, target: int) -> int:
-        """Return the row of the tariff for a group's move to a node."""
-        return self.candidates.at_hand(group, target)
+        row = self.candidates.at_hand
+        return float(sum(self.tariff.bytes[row(k, int(self.place[k])), k] for k in self.moved.tolist()))
 
     def fits(self, groups: IntArray) -> BoolArray:
         """Return which nodes have room for the load of some groups, each alone and not there yet, (G, N)."""

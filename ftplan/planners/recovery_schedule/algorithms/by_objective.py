@@ -97,9 +97,9 @@ def _split(
     problem: RecoveryProblem, options: RecoveryOptions, method: Method, budget: Budget
 ) -> list[Result[Schedule]]:
     """Return the schedules of policies that split tasks; they count cores for all nodes together."""
-    policies: list[Policy] = [AggregatedQueryPolicy(method.step, parallel=True)]
+    policies: list[Policy] = [AggregatedQueryPolicy(method.step)]
     if options.objective == "fidelity-time":
-        policies.append(AggregatedTaskPolicy(parallel=True))
+        policies.append(AggregatedTaskPolicy())
     return [
         construct_schedule(problem, replace(options, time_limit_s=SPLIT * budget.left_s), policy) for policy in policies
     ]

@@ -118,6 +118,28 @@ def raised(bound: float) -> float:
     return min(1.0, bound * (1.0 + RAISED))
 
 
+def least_value(problem: ReplicationProblem) -> float:
+    """Return what every choice of replicas is worth that is worth anything: no value lies between 0 and it.
+
+    What keeps anything of a slot keeps the least that one of its senders may, times its weight; joins multiply.
+    """
+    model = problem.model
+    least = np.ones(problem.tasks if model.task_of is None else len(model.task_of))
+    for level in model.levels:
+        each, gathering = np.full(level.slots, np.inf), np.full(level.gatherings, np.inf)
+        for into, place, parts in (
+            (each, level.slot, level.weight * least[level.sender]),
+            (gathering, level.gathering, level.gather_weight * least[level.gathered]),
+        ):
+            np.minimum.at(into, place[parts > 0.0], parts[parts > 0.0])
+        spread = level.spread_weight > 0.0
+        np.minimum.at(each, level.spread_slot[spread], (level.spread_weight * gathering[level.spread])[spread])
+        least[level.task] = np.multiply.reduceat(np.minimum(each, 1.0), level.first)
+    outputs = model.weight * least[model.outputs]
+    cases = np.array([case.weight / problem.total_weight for case in problem.cases])
+    return float(outputs[outputs > 0.0].min(initial=1.0) * cases[cases > 0.0].min(initial=1.0))
+
+
 def quick_bound(problem: ReplicationProblem, budget: Budget) -> float:
     """Return an upper bound of the value of any replicas within the budget and on the nodes, cheaply.
 

@@ -60,17 +60,9 @@ def deployed(
 ) -> Result[NodeByTask]:
     """Choose replicas with their nodes; never worse than those in place, which stay where less is to be gained.
 
-    Parameters
-    ----------
-    target
-        The fewest (or cheapest) replicas that reach this value, instead of the best within the budget.
-    threshold
-        The replicas in place stay where a new plan gains less.
-
-    Returns
-    -------
-    ``bound`` is of the metric, or with a target of what the replicas take of the budget. ``reason`` says why nothing
-    changes.
+    With a *target* the fewest (or cheapest) replicas that reach it, instead of the best within the budget; the bound is
+    then of what they take of the budget. Those in place stay where a new plan gains less than the *threshold*; the
+    result's ``reason`` says why nothing changes.
     """
     if target is not None:
         chosen = fewest(problem, planner, options, target)

@@ -40,11 +40,8 @@ def dynamic_programming(problem: ReplicationProblem, options: ReplicationOptions
 
     References: [SuZhou2016], section IV-A, algorithm 1.
 
-    Raises
-    ------
-    FtplanError
-        If there are more than :data:`TREES` trees or :data:`PLANS` plans, if it takes more than :data:`STEPS` steps to
-        assign replicas to nodes, or if the time limit is reached.
+    Raises :class:`FtplanError` if there are more than :data:`TREES` trees or :data:`PLANS` plans, if it takes more than
+    :data:`STEPS` steps to assign replicas to nodes, or if the time limit is reached.
     """
     # Departures from the listing. It raises the usage one replica at a time and looks for trees that cost exactly the
     # rest: here plans grow tree by tree, so that costs need not be whole numbers. It changes the set that it walks:

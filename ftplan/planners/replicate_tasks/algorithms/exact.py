@@ -15,7 +15,7 @@ from ftplan.planners.fidelity_circuit.circuit import Circuit
 from ftplan.planners.fidelity_circuit.reduction import Reduced
 from ftplan.planners.fidelity_circuit.tables import choices
 from ftplan.planners.incumbents import Incumbents
-from ftplan.planners.replicate_tasks.algorithms.bounds import CostCircuit, quick_bound, raised, units
+from ftplan.planners.replicate_tasks.algorithms.bounds import CostCircuit, least_value, quick_bound, raised, units
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import (
     CandidateNodes,
     Knapsack,
@@ -108,6 +108,7 @@ class _ReplicaSearch:
     def __init__(self, problem: ReplicationProblem, seed: int) -> None:
         """Begin with nothing, or where changes are limited with what is in place."""
         self.problem, self.seed, self.candidates = problem, seed, CandidateNodes.of(problem)
+        self.least = least_value(problem)
         self.log: Incumbents[IntArray] = Incumbents("max", problem.metric)
         self.log.prove(1.0, "a share")
         nothing = np.full(problem.tasks, NOWHERE)
@@ -132,8 +133,9 @@ class _ReplicaSearch:
             self.log.offer(node, self.problem.value_at(node), by)
 
     def prove(self, bound: float, by: str) -> None:
-        """Take a bound, raised for rounding errors."""
-        self.log.prove(raised(bound), by)
+        """Take a bound, raised for rounding errors; where nothing helps, one below all other values says so."""
+        nothing = self.log.value <= 0.0 and bound < 0.5 * self.least
+        self.log.prove(0.0 if nothing else raised(bound), by)
 
     def offer_choice(self, replicated: BoolArray, by: str) -> None:
         """Take replicas, (T,), on nodes that have room for them."""

@@ -80,10 +80,7 @@ class ReplicationPlanner:
     def choose(self, problem: ReplicationProblem, options: ReplicationOptions) -> Result[Replication]:
         """Return what the planner chooses of the tasks that may fail, always with a proven bound.
 
-        Raises
-        ------
-        RuntimeError
-            If the planner exceeds the budget: a fault of it.
+        Raises :class:`RuntimeError` if the planner exceeds the budget: a fault of it.
         """
         if self.curve is None:  # its bound takes time beside it
             options = replace(options, time_limit_s=PLANNED * options.time_limit_s)

@@ -31,24 +31,17 @@ class JobLevel(NamedTuple):
 
 
 class ScalingChoices:
-    """The choices of a problem. Operators are in one of these at most; all others stay as they are.
-
-    Attributes
-    ----------
-    smaller
-        Operators that are scaled in: the smallest parallelism that suffices, where that is smaller than now.
-    roomier
-        Operators whose score is high and whose tasks suffice but have more state than they may: one with which it fits.
-    lacking
-        (J,) operators of each job that lack tasks. They change where their job's level needs it.
-    """
+    """The choices of a problem. Operators are in one of these at most; all others stay as they are."""
 
     def __init__(self, problem: ScalingProblem) -> None:
         self.problem = problem
         target = problem.limits.target
         self.sizings = sizings(problem)
+        #: Operators that are scaled in: the smallest parallelism that suffices, where that is smaller than now.
         self.smaller: Sizes = {}
+        #: Operators whose score is high and whose tasks suffice but have more state than they may: one where it fits.
         self.roomier: Sizes = {}
+        #: (J,) operators of each job that lack tasks. They change where their job's level needs it.
         self.lacking: list[list[int]] = [[] for _ in problem.weight]
         for number in acting(problem):
             item, sizing = problem.operators[number], self.sizings[number]
@@ -125,32 +118,23 @@ Placed = dict[int, tuple[int, ...]]
 
 
 class CoreUnits:
-    """The cores of tasks, limits and nodes in whole units; sizes by the last digits too small where none are whole.
-
-    Attributes
-    ----------
-    size
-        (O,) of a task of each operator.
-    most
-        That the new tasks of the first wave may take together; None for no limit.
-    free
-        (N,) on each node.
-    old
-        By node, how many tasks it has of each operator that may be scaled in.
-    """
+    """The cores of tasks, limits and nodes in whole units; sizes by the last digits too small where none are whole."""
 
     def __init__(self, choices: ScalingChoices, room: FreeCores) -> None:
         cpu = room.cpu
         for parts in PARTS_OF_A_CORE:
             if np.allclose(cpu * parts, np.round(cpu * parts), rtol=0.0, atol=ROUNDING):
                 self.unit = 1.0 / parts
+                #: (O,) of a task of each operator
                 self.size: list[int] = np.round(cpu * parts).astype(np.int64).tolist()
                 break
         else:
             self.unit = float(cpu @ [sizing.most for sizing in choices.sizings]) / UNITS
             self.size = np.floor(cpu / self.unit).astype(np.int64).tolist()
+        #: That the new tasks of the first wave may take together; None for no limit
         self.most = self._within(room.cores, room.total) if np.isfinite(room.cores) else None
         problem = choices.problem
+        #: ``free``, ``old``: on each node, and how many tasks it has of each operator that may be scaled in
         self.free = [self._within(cores, abs(cores)) for cores in problem.free.tolist()] if problem.nodes else []
         self.old: list[dict[int, int]] = [{} for _ in problem.nodes]
         for i in choices.smaller:

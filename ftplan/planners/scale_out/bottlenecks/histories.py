@@ -123,9 +123,7 @@ class OperatorHistory:
     data: FloatArray
     processed: FloatArray  # (W, T) records that it processed: those that it read, of sources those that it wrote
     demand: FloatArray  # (W,) records/s that the sources offered it, NaN where nothing tells
-    #: (T,) records/s that each task would process without a pause, in the look-back; NaN where unknown
-    true_rates: FloatArray
-    true_rate: float  # their mean
+    true_rate: float  # mean records/s that a task would process without a pause, in the look-back; NaN where unknown
 
     @property
     def inputs(self) -> FloatArray:
@@ -208,7 +206,6 @@ def histories(
                 data=_percent(waiting[:, part], takes),
                 processed=measured.processed[:, part],
                 demand=demand[i],
-                true_rates=rate[part],
                 true_rate=mean,
             )
         )

@@ -63,7 +63,7 @@ def shipped_rules() -> FuzzyRules:
     return load_bottleneck_rules(SHIPPED).value
 
 
-def load_bottleneck_rules(source: Source, role: str = "rules") -> Loaded[FuzzyRules]:
+def load_bottleneck_rules(source: Source) -> Loaded[FuzzyRules]:
     """Read and check rules from a path, standard input (``-``) or a mapping.
 
     Raises FtplanError if the file cannot be read, a line is no rule, or the rules say nothing of some task.
@@ -88,7 +88,7 @@ def load_bottleneck_rules(source: Source, role: str = "rules") -> Loaded[FuzzyRu
         complaints.add("rules", f"say nothing of a task with {task}: add 'otherwise LABEL'")
         complaints.finish()
     warnings, ignored = ignored_keys(BottleneckRulesModel, value, document.name)
-    return Loaded(rules, InputFile(role, document.path, document.sha256), warnings, ignored)
+    return Loaded(rules, InputFile("rules", document.path, document.sha256), warnings, ignored)
 
 
 def _shapes(labels: Mapping[str, list[float]]) -> dict[str, Trapezoid]:

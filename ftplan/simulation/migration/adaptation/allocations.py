@@ -63,10 +63,7 @@ class Allocator:
     def copies(self, technique: Technique, now: RebalanceProblem, windows: int, seed: int = 0) -> CopyPlaces:
         """Return the copies of each key group, (K,), as planned on the first windows with groups where they are now.
 
-        Raises
-        ------
-        FtplanError
-            If there is no allocation under the rules.
+        Raises FtplanError if there is no allocation under the rules.
         """
         _, result = self._fresh(technique, now, windows, seed)
         if result.answer is None:

@@ -121,10 +121,8 @@ def run_adaptation(problem: RebalanceProblem, trace: LoadTrace, policy: Adaptati
     The moves of a period are made at once: neither their order nor the load while they are under way is simulated.
     Cost O(P (N + K + copies)) beside the policy.
 
-    Raises
-    ------
-    ValueError
-        If the policy makes a move that the problem does not allow, or loses copies: a fault of the policy.
+    Raises ValueError if the policy makes a move that the problem does not allow, or loses copies: a fault of the
+    policy.
     """
     periods = []
     for number, (load, rate) in enumerate(zip(trace.loads, trace.rates, strict=True)):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -71,10 +71,7 @@ class AdaptationScene:
 def scene_of(problem: Problem, options: MigrationSimulationOptions) -> AdaptationScene:
     """Return what all runs have in common.
 
-    Raises
-    ------
-    FtplanError
-        If an input is missing or does not fit, or there is no window to plan on or to simulate.
+    Raises FtplanError if an input is missing or does not fit, or there is no window to plan on or to simulate.
     """
     shared = {name: getattr(options, name) for name in RebalanceOptions.options() if name in options.options()}
     prepared = prepare(problem, RebalanceOptions(**shared, tolerance="none"))
@@ -137,31 +134,20 @@ def _allocation_options(options: MigrationSimulationOptions, capacity_per_core: 
     )
 
 
-class TraceAnswer(NamedTuple):
-    """What an answer is made of, see :class:`ftplan.simulation.answer.Simulation`."""
-
-    options: MigrationSimulationOptions
-    body: Document
-    inputs: tuple[InputFile, ...]
-    warnings: tuple[Warn, ...]
-
-
 #: Shares over all periods; other figures are sums.
 SHARES = ("assisted_share", "usable_share")
 
 
 def simulate_trace(
     problem: Problem, plan: Any, options: MigrationSimulationOptions, progress: Report | None
-) -> TraceAnswer:
-    """Simulate the adaptation of each period, with each allocation and preference.
+) -> tuple[MigrationSimulationOptions, Document, tuple[InputFile, ...], tuple[Warn, ...]]:
+    """Simulate the adaptation of each period, with each allocation and preference; return what a Simulation is made of.
 
     Checkpoints are planned on the first part of the windows; key groups begin where the cluster has them. Random
     allocations are drawn ``runs`` times.
 
-    Raises
-    ------
-    FtplanError
-        If a plan is given, an input is missing or does not fit, or there is no window to plan on or to simulate.
+    Raises FtplanError if a plan is given, an input is missing or does not fit, or there is no window to plan on or to
+    simulate.
     """
     if plan is not None:
         raise FtplanError("--level trace simulates adaptation over the statistics: leave out the plan")
@@ -182,7 +168,7 @@ def simulate_trace(
     paths = {item.role: item.path for item in inputs}
     options = replace(options, costs=recorded_costs(options.costs, paths.get("costs")))
     contents = {"level": TRACE, TRACE: body}
-    return TraceAnswer(options, contents, inputs, tuple(dict.fromkeys((*scene.warnings, *cut))))
+    return options, contents, inputs, tuple(dict.fromkeys((*scene.warnings, *cut)))
 
 
 def _adaptations(scene: AdaptationScene, progress: Report | None) -> tuple[list[dict[str, Any]], list[Warn]]:

@@ -122,5 +122,5 @@ What does not fit: one line each.
   [2]
   $ sed 's/alerts/alarms/' wider.json > unknown.json
   $ ftplan simulate scaling unknown.json -t topology.yaml -s stats-tasks -q
-  2> ftplan: plan: there is no operator 'alarms' (did you mean 'alerts'?): verify names everything that is wrong
+  2> ftplan: plan: operators[1]: there is no operator 'alarms' (did you mean 'alerts'?): verify names everything that is wrong
   [2]

@@ -24,7 +24,6 @@ from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
 from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import best_dual
 from ftplan.planners.allocate_checkpoints.algorithms.reduced_cost_fixing import (
-    NeighbourhoodEffort,
     exchange_copies,
     open_columns,
 )
@@ -112,7 +111,7 @@ def test_search_keeps_the_limits_and_never_loses(copies: int) -> None:
     logs = problem.incumbents(), problem.incumbents()
     for log in logs:
         log.offer(placed.copies, second, "moves")
-        exchange_copies(problem, limits, columns, log, dual, NeighbourhoodEffort(0, 5), Budget(60))
+        exchange_copies(problem, limits, columns, log, dual, 0, 5, Budget(60))
     found, again = (log.answer for log in logs)
     assert np.array_equal(found, again)
     assert limits.satisfied_by(found)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ftplan.planners.allocate_checkpoints.algorithms.baselines import baseline, even
-from ftplan.planners.allocate_checkpoints.algorithms.correlated import correlated
+from ftplan.planners.allocate_checkpoints.algorithms.baselines import baseline, correlated, even
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
 from ftplan.planners.allocate_checkpoints.objective import objective_value
 from ftplan.planners.allocate_checkpoints.problem import AllocationOptions

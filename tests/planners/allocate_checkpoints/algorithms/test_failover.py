@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from ftplan.model.cluster import Cluster, Node, Placement
 from ftplan.model.topology import Operator, Topology
 from ftplan.planners import registry
+from ftplan.planners.allocate_checkpoints.algorithms.baselines import correlated
 from ftplan.planners.allocate_checkpoints.algorithms.bounds.lagrangian import dual_value, ordered_cheapest
-from ftplan.planners.allocate_checkpoints.algorithms.correlated import correlated
 from ftplan.planners.allocate_checkpoints.algorithms.exact import exact
 from ftplan.planners.allocate_checkpoints.algorithms.limits import limits_of
 from ftplan.planners.allocate_checkpoints.algorithms.proven_bound import proven_bound
@@ -262,7 +262,7 @@ def test_no_survivor_is_above_the_limit(name: str, balance: Any, anti_affinity: 
     assert headroom(case, lists_of(looser), anti_affinity) <= limit + 0.2 + 1e-8
     assert looser.bound <= looser.answer.value
     rules = looser.answer.rules
-    assert violations(looser.answer.assignments, topology, cluster(), series, rules, placement()) == ()
+    assert violations(looser.answer.assignments, topology, cluster(), series, rules) == ()
     assert planner(problem, options).answer.assignments == looser.answer.assignments
 
 

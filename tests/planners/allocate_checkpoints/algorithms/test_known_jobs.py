@@ -63,7 +63,7 @@ def test_estimated_statistics_are_planned_per_task(name: str) -> None:
     assert "ESTIMATED_STATISTICS" in [w.code for w in result.warnings]
     copies = {(a["operator"], a["key_group"]): a["checkpoints"] for a in result.answer.assignments}
     assert all(copies[o, g] == copies[o, g - g % 2] for o, g in copies)
-    assert violations(result.answer.assignments, topology, cluster(), series, result.answer.rules, placement()) == ()
+    assert violations(result.answer.assignments, topology, cluster(), series, result.answer.rules) == ()
 
 
 def test_unplaced_operator_is_the_users_mistake() -> None:

@@ -1,6 +1,8 @@
-"""No schedule has more fidelity over time than the bound says: every placement, and anything with later failures."""
+"""No schedule is better over time than its bound says: every placement, and anything with later failures and pauses."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +12,11 @@ from ftplan.model.rates import rates
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.bound import fidelity_repair_bound
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import instance_of
+from ftplan.planners.recovery_schedule.algorithms.repair.repair_bound import all_stopped, repair_bound
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.algorithms.schedule.node_assignment import StepAssignment
 from ftplan.planners.recovery_schedule.algorithms.schedule.policy import Decision, StepState
-from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of
+from ftplan.planners.recovery_schedule.algorithms.schedule.score import fidelity_time_of, priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions
 from tests.effort import examples
 from tests.planners.recovery_schedule.algorithms.fidelity_cases import most_fidelity, random_job, with_failures
@@ -73,3 +76,15 @@ def test_nothing_that_is_done_exceeds_the_bound_of_later_failures(seed: int) -> 
         result = construct_schedule(problem, RecoveryOptions(objective="fidelity-time"), Anything(rng))
         if result.answer is not None:
             assert fidelity_time_of(result.answer, problem, model) <= bound.value + 1e-7
+
+
+@pytest.mark.parametrize("seed", [85, 199, *range(examples(10))])
+def test_nothing_that_gives_way_loses_less_than_the_bound(seed: int) -> None:
+    """Standbys without a node take over (199), and what gives way need not be restarted (85)."""
+    problem = replace(with_failures(seed), may_pause=True)
+    bound = repair_bound(all_stopped(problem), Budget(3600, 2))
+    rng = np.random.default_rng(seed)
+    for _ in range(8):
+        result = construct_schedule(problem, RecoveryOptions(objective="priority-time"), Anything(rng))
+        if result.answer is not None:
+            assert priority_time_of(result.answer, problem) >= bound.value * (1.0 - 1e-9) - 1e-7

@@ -119,15 +119,13 @@ def test_figure_2_brings_back_one_query_later_for_two_at_once() -> None:
     assert by_objective(case, options, Method(best_density_step)).bound == pytest.approx(900.0)
 
 
-@pytest.mark.parametrize("parallel", [False, True])
-def test_a_failure_on_the_way_is_planned_anew(parallel: bool) -> None:
+def test_a_failure_on_the_way_is_planned_anew() -> None:
     tasks = figure_2()
     failed = [f"p{i:02}/0" for i in range(3, 13)]
     arriving = [(60.0 * i, f"n{i}", 2.0) for i in range(1, 7)]
     case = problem(tasks, failed, arriving=arriving, failures=[(130.0, "node:n1", ["n1"], [])], horizon_s=600.0)
-    result = construct_schedule(
-        case, RecoveryOptions(objective="priority-time"), AggregatedQueryPolicy(best_density_step, parallel)
-    )
+    options = RecoveryOptions(objective="priority-time")
+    result = construct_schedule(case, options, AggregatedQueryPolicy(best_density_step))
     assert result.answer is not None
     bound = by_objective(case, RecoveryOptions("priority-time", iterations=1), Method(best_density_step)).bound
     assert bound is not None

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ftplan.model.failure import FailureEvent
+from ftplan.model.tolerances import PROVEN
 from ftplan.planners import registry
+from ftplan.planners.recovery_schedule.algorithms.repair.whole_repair import LEAST_GAP_SCALE
 from ftplan.planners.recovery_schedule.algorithms.schedule.score import priority_time_of
 from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery_schedule.schedule import Schedule
@@ -43,7 +45,7 @@ def test_small_repairs_are_planned_best_and_proved(seed: int) -> None:
         assert value >= least - 1e-9 * max(1.0, least)
         assert result.bound is not None
         assert result.bound <= least + 1e-6 * max(1.0, least)
-        assert (result.status == "optimal") == (value - result.bound <= 1e-9 * max(1.0, value))
+        assert (result.status == "optimal") == (value - result.bound <= PROVEN * max(value, LEAST_GAP_SCALE))
         if name in PROVING:
             assert value == pytest.approx(least)
             assert result.status == "optimal"

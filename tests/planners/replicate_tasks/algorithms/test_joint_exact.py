@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 
-from ftplan.model.measures.replica_hosts import NOWHERE
-from ftplan.model.topology import Topology
+from ftplan.model.measures.replica_hosts import NOWHERE, ReplicaHosts
+from ftplan.model.topology import Edge, Topology
 from ftplan.planners.budget import Budget
-from ftplan.planners.replicate_tasks.algorithms.bounds import quick_bound
+from ftplan.planners.replicate_tasks.algorithms.bounds import least_value, quick_bound
 from ftplan.planners.replicate_tasks.algorithms.exact import exact
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Sites
 from ftplan.planners.replicate_tasks.algorithms.models.joint_program import JointProgram
@@ -54,6 +57,37 @@ def check(problem: ReplicationProblem) -> None:
     assert result.bound >= best[0] - 1e-12
 
 
+#: The one replica that pays is that of c, and to move the budget there from b takes two changes.
+TWO_CHANGES = replace(
+    problem_of(
+        Topology(
+            (
+                operator("a", 1),
+                operator("b", 1, rate_out=[0.0], output=True),
+                operator("c", 1, rate_out=[1.0], output=True),
+            ),
+            (Edge(0, 1, "full"),),
+        ),
+        1,
+    ),
+    hosts=ReplicaHosts(
+        ids=("n0", "n1"),
+        residual_cpu=np.array([-0.5, 0.0]),
+        residual_mb=np.full(2, np.inf),
+        zone=np.zeros(2, dtype=np.int64),
+        accepting=np.ones(2, dtype=np.bool_),
+        max_cpu=1.0,
+        primary=np.zeros(3, dtype=np.int64),
+        cpu=np.zeros(3),
+        memory_mb=np.zeros(3),
+        same_zone="allow",
+        kept=np.array([NOWHERE, 1, NOWHERE]),
+    ),
+    current=np.array([NOWHERE, 1, NOWHERE]),
+    max_changes=1,
+)
+
+
 @SOME
 @given(joint_problems())
 def test_equals_all_choices_and_placements(problem: ReplicationProblem) -> None:
@@ -62,6 +96,7 @@ def test_equals_all_choices_and_placements(problem: ReplicationProblem) -> None:
 
 @SOME
 @given(joint_problems(tasks=4, changes=True))
+@example(TWO_CHANGES)
 def test_equals_all_choices_and_placements_within_changes(problem: ReplicationProblem) -> None:
     check(problem)
 
@@ -111,3 +146,10 @@ def test_programs_and_their_relaxations_bound_all_plans(problem: ReplicationProb
     assert relaxation is not None
     assert relaxation.bound >= best - 1e-9
     assert program.solved(Budget(3600.0)).bound >= best - 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(tasks=6))
+def test_no_value_lies_between_nothing_and_the_least(problem: ReplicationProblem) -> None:
+    values = {problem.value(np.array(choice)) for choice in itertools.product((False, True), repeat=problem.tasks)}
+    assert min(values - {0.0}) >= least_value(problem) * (1.0 - 1e-9) > 0.0

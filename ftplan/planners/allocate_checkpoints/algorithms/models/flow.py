@@ -59,10 +59,7 @@ def cheapest_flow(
     Vertices: source, units, (unit, domain) where a unit must not have two copies in one domain of several nodes,
     nodes, sink.
 
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out before.
+    Raises :class:`OutOfTime` if the clock of *budget* runs out before.
     """
     units, nodes = cost.shape
     if units == 0:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +25,6 @@ TREE_NODES_PER_ITERATION = 1
 LEAST_TIME_S = 0.05
 
 
-class SearchEnd(NamedTuple):
-    """When one branch and cut ends: at a relative gap, or after so many nodes of the search tree."""
-
-    gap: float = 0.0
-    tree_nodes: int | None = None
-
-
 def branch_and_cut(
     problem: CheckpointProblem,
     limits: Limits,
@@ -39,23 +32,23 @@ def branch_and_cut(
     best: IntArray,
     seed: int,
     budget: Budget,
-    end: SearchEnd,
+    gap: float = 0.0,
+    tree_nodes: int | None = None,
 ) -> tuple[IntArray, float]:
     """Return the best copies on some columns and a bound for these columns alone, by SCIP.
 
     SCIP is used since it closes generalised assignment problems that CP-SAT leaves at 0.1 to 0.3 percent. *best* is
-    the incumbent.
+    the incumbent; the search ends at a relative gap, or after so many nodes of its tree.
     """
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
         return best, -np.inf
-    tree_nodes = end.tree_nodes
     if tree_nodes is None and budget.iterations is not None:
         tree_nodes = budget.iterations * TREE_NODES_PER_ITERATION
     solver = linear_solver("SCIP", seed, tree_nodes)
     unit_cost, scaled = _unit_cost(problem), _in_whole_units(problem, limits)
     try:
-        chosen = build(solver, problem, columns, scaled, unit_cost, lambda: solver.BoolVar(""), budget).chosen
+        chosen = build(solver, problem, columns, scaled, unit_cost, lambda: solver.BoolVar(""), budget)[1]
     except OutOfTime:
         return best, -np.inf
     first: Pairs = chosen
@@ -64,12 +57,13 @@ def branch_and_cut(
             return best, np.inf
         first = add_to_solver(solver, problem, limits.failover, chosen)
     _hint(solver, columns, best, chosen, first)
-    ended = solve_linear(solver, budget, gap=end.gap, own_limit=tree_nodes is not None)
+    ended = solve_linear(solver, budget, gap=gap, own_limit=tree_nodes is not None)
     if ended == "infeasible":
         return best, np.inf
     if ended not in ("optimal", "feasible"):
         return best, -np.inf
-    return _incumbent(problem, limits, best, chosen, first), linear_bound(solver) * unit_cost
+    largest = float(np.abs(problem.cost[problem.allowed]).max(initial=0.0)) / unit_cost
+    return _incumbent(problem, limits, best, chosen, first), linear_bound(solver, size=largest) * unit_cost
 
 
 def _hint(solver: Any, columns: BoolArray, best: IntArray, chosen: Pairs, first: Pairs) -> None:
@@ -118,13 +112,6 @@ def _in_whole_units(problem: CheckpointProblem, limits: Limits) -> Limits:
     return replace(limits, weight=weight, lower=lower, upper=upper)
 
 
-class LinearModel(NamedTuple):
-    """The rows of the limits on nodes, R lists of N, and the variable of each pair (unit, node) with a column."""
-
-    rows: list[list[Any]]
-    chosen: dict[tuple[int, int], Any]
-
-
 def build(
     solver: Any,
     problem: CheckpointProblem,
@@ -133,15 +120,13 @@ def build(
     unit_cost: float,
     new_variable: Callable[[], Any],
     budget: Budget,
-) -> LinearModel:
+) -> tuple[list[list[Any]], dict[tuple[int, int], Any]]:
     """Fill the solver with the pairs in *columns* (U, N): all constraints but failover, and the cost to minimise.
 
-    *limits* are in the solver's units; costs are divided by *unit_cost*.
+    *limits* are in the solver's units; costs are divided by *unit_cost*. Returns the rows of the limits on nodes, R
+    lists of N, and the variable of each pair (unit, node).
 
-    Raises
-    ------
-    OutOfTime
-        If the clock runs out.
+    Raises :class:`OutOfTime` if the clock runs out.
     """
     rows = limits_on_nodes(solver, limits)
     objective = solver.Objective()
@@ -156,7 +141,7 @@ def build(
             objective.SetCoefficient(variable, float(problem.cost[u, node] / unit_cost))
             for r, row in enumerate(rows):
                 row[node].SetCoefficient(variable, float(limits.weight[r, u]))
-    return LinearModel(rows, chosen)
+    return rows, chosen
 
 
 def limits_on_nodes(solver: Any, limits: Limits) -> list[list[Any]]:

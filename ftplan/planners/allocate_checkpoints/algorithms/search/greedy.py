@@ -39,10 +39,7 @@ def regret_greedy(problem: CheckpointProblem, limits: Limits, budget: Budget | N
     6. A copy placed by the fallback (lines 11 to 14) leaves the list, else the loop never ends. The fallback keeps
        constraint 1; what it breaks of constraint 2 is repaired afterwards.
 
-    Raises
-    ------
-    OutOfTime
-        If the clock of *budget* runs out: copies without a place are no allocation.
+    Raises :class:`OutOfTime` if the clock of *budget* runs out: copies without a place are no allocation.
     """
     units, c = problem.load.size, problem.copies
     copies = np.full((units, c), -1, dtype=np.int64)

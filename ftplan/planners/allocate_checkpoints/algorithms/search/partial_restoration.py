@@ -31,11 +31,6 @@ class SingleChange(NamedTuple):
     coming: int
     gain: tuple[int, float, float]  # change of defects, of breach and of cost
 
-    @property
-    def key(self) -> tuple[int, int, int]:
-        """What the change does, whatever it gains."""
-        return self[:3]
-
 
 @dataclass(slots=True)
 class PartialAllocation:
@@ -237,7 +232,7 @@ def _best_of_all(partial: PartialAllocation, heavy: IntArray, budget: Budget) ->
         if _tried(partial, change):
             banned.clear()
         else:
-            banned.add(change.key)
+            banned.add(change[:3])
 
 
 def _one_by_one(partial: PartialAllocation, heavy: IntArray, budget: Budget) -> None:

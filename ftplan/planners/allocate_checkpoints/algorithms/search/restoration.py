@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.allocate_checkpoints.algorithms.arrays import CheckpointProblem
 from ftplan.planners.allocate_checkpoints.algorithms.limits import Limits
-from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import SearchEnd, branch_and_cut
+from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import branch_and_cut
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import feasible_moves
 from ftplan.planners.allocate_checkpoints.algorithms.search.migration import (
     CopyMigration,
@@ -167,5 +167,5 @@ def _fewest(
     problem = _costing_moves(current, weight, nudge=0.0)
     if problem.value(best) <= 0:
         return best, 0.0
-    copies, bound = branch_and_cut(problem, limits, problem.allowed, best, seed, budget, SearchEnd(1e-9))
+    copies, bound = branch_and_cut(problem, limits, problem.allowed, best, seed, budget, gap=1e-9)
     return copies, bound * float(weight.max())

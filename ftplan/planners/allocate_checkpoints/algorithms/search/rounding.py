@@ -18,6 +18,7 @@ from ftplan.planners.allocate_checkpoints.algorithms.models.linear_model import 
     limits_on_nodes,
     one_a_domain,
 )
+from ftplan.planners.allocate_checkpoints.algorithms.search.working_allocation import WorkingAllocation
 from ftplan.planners.budget import Budget
 from ftplan.planners.solver import linear_solver, solve_linear
 
@@ -68,7 +69,8 @@ def rounded(
         if len(mine) == problem.copies:
             result[u] = candidates.nodes[u, mine]
     # A clock that ends the dive early may leave it worse than it began.
-    return result if _breach(limits, result) < _breach(limits, copies) else copies
+    after, before = (WorkingAllocation.of(problem, limits, some) for some in (result, copies))
+    return result if after.total_breach < before.total_breach else copies
 
 
 def _open_columns(problem: CheckpointProblem, limits: Limits, candidates: Scan, prices: FloatArray) -> BoolArray:
@@ -173,10 +175,3 @@ def _rounded_unit(
         if len(mine) == problem.copies:
             break
     return mine
-
-
-def _breach(limits: Limits, copies: IntArray) -> float:
-    """Return by how much copies (U, c) break the limits, in units of the use of a mean node."""
-    used = limits.used(copies)
-    over = np.maximum(used - limits.upper, 0.0) + np.maximum(limits.lower - used, 0.0)
-    return float((over / mean_use(limits)).sum())

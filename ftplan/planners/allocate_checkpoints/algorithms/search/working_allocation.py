@@ -98,6 +98,11 @@ class WorkingAllocation:
             total += (np.maximum(used[r] - upper[r], 0.0) + np.maximum(lower[r] - used[r], 0.0)) / self.scale[r]
         return total
 
+    @property
+    def total_breach(self) -> float:
+        """By how much all nodes together break their limits, in units of the scale."""
+        return float(self.breach(self.used, np.arange(self.used.shape[1])).sum())
+
     def count_takeovers(self) -> None:
         """Count from now on what each survivor takes over; there is a failover limit."""
         assert self.limits.failover is not None

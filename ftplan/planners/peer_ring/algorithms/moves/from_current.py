@@ -37,7 +37,6 @@ from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
 from ftplan.planners.peer_ring.algorithms.outcome import has_requested_last_copies, too_many_bytes
 from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
-from ftplan.planners.peer_ring.moves import held_at
 from ftplan.planners.peer_ring.problem import Event, RingAnswer, RingProblem, RingStep
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.result import Result
@@ -102,7 +101,9 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
             stack.enter_context(called_often())
         with _part(budget, ORDERS_SHARE) as looking:
             orders = orders_of(change, _orders(change, best, complete, looking))
-        wanted = LevelLimits(problem.target_load or 0.0, _most(problem), _least(change, best, orders), complete)
+        most = np.inf if problem.max_bytes is None else problem.max_bytes
+        least = partition(problem, orders[0].order).largest if problem.rebalance else best.bound
+        wanted = LevelLimits(problem.target_load or 0.0, most, least, complete)
         with _part(budget, CUTS_SHARE) as cutting:
             chosen = _chosen(change, orders, wanted, cutting)
         if chosen is None:
@@ -116,8 +117,8 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
         why = too_many_bytes(problem, needed)
         return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
     proven = (
-        chosen.violations <= (answer.violations_bound or 0)
-        and chosen.load <= max(bound, wanted.target) * (1.0 + ROUNDING)
+        crowded(problem.zone[answer.ring.node], change.walk)[0] <= (answer.violations_bound or 0)
+        and problem.largest_load(answer.ring) <= max(bound, wanted.target) * (1.0 + ROUNDING)
         and needed <= (answer.bytes_bound or 0.0) * (1.0 + ROUNDING)
     )
     return Result("optimal" if proven else "feasible", answer, (), bound, warnings=budget.warnings())
@@ -137,16 +138,6 @@ def _orders(change: RingChange, best: LeastLoad, complete: bool, budget: Budget)
     if complete:
         return every_order(change)
     return candidate_orders(change, best, budget)
-
-
-def _most(problem: RingProblem) -> float:
-    return np.inf if problem.max_bytes is None else problem.max_bytes
-
-
-def _least(change: RingChange, best: LeastLoad, orders: list[RatedOrder]) -> float:
-    if change.problem.rebalance:
-        return partition(change.problem, orders[0].order).largest
-    return best.bound
 
 
 def _chosen(change: RingChange, orders: list[RatedOrder], wanted: LevelLimits, budget: Budget) -> RatedRing | None:
@@ -180,15 +171,22 @@ def _within(change: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
 def _answer(
     change: RingChange, chosen: RatedRing, best: LeastLoad, wanted: LevelLimits, complete: bool, budget: Budget
 ) -> tuple[RingAnswer, float]:
-    """Return the answer with the bounds of its levels, and the bound of the largest load."""
+    """Return the answer with the bounds of its levels, and the bound of the largest load.
+
+    What is proven of load and bytes holds for rings with as few violations among neighbours as the chosen one. The ring
+    in place may stay with more of them, where it has fewer with its tiered copies: bounds are not above what it has.
+    """
     problem, current = change.problem, change.current
     ring = tiered(problem, chosen.ring)
-    if _same(problem, current, ring) or _no_better(change, ring, wanted):
+    if _no_better(change, ring, wanted):
         ring = current
     steps = () if ring is current else (RingStep(_event(problem), ring),)
     last = change.lacking_last
     if complete:
-        return RingAnswer(steps, ring, chosen.violations, chosen.bytes_bound + last), chosen.load_bound
+        bytes_bound = min(chosen.bytes_bound + last, change.bytes(ring))
+        return RingAnswer(steps, ring, chosen.violations, bytes_bound), min(
+            chosen.load_bound, problem.largest_load(ring)
+        )
     allowed = max(problem.largest_load(ring), wanted.target)
     log = Incumbents[Ring]("min", "bytes that travel")
     log.prove(change.lacking + last, "copies beyond those held")
@@ -206,13 +204,6 @@ def _event(problem: RingProblem) -> Event:
     return "balance" if problem.rebalance else "re-plan"
 
 
-def _same(problem: RingProblem, one: Ring, other: Ring) -> bool:
-    """Return whether two rings have one token a node, the same nodes, and the same holders everywhere."""
-    if len(one.node) != len(other.node) or not np.array_equal(one.nodes, other.nodes):
-        return False
-    return np.array_equal(held_at(problem, one), held_at(problem, other))
-
-
 def _no_better(change: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
     """Return whether the ring in place is one of the members, one token each on positions, and at least as good.
 
@@ -226,10 +217,8 @@ def _no_better(change: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
     if len(np.unique(current.owner(problem.position))) < len(current.node):
         return False
 
-    def levels(one: Ring) -> tuple[int, float, float]:
-        return problem.violations(one), max(problem.largest_load(one), wanted.target), change.bytes(one)
-
-    now, then = levels(current), levels(ring)
-    if now[0] != then[0]:
-        return now[0] < then[0]
-    return now[1] <= then[1] * (1.0 + ROUNDING)
+    now, then = problem.violations(current), problem.violations(ring)
+    if now != then:
+        return now < then
+    load, other = (max(problem.largest_load(one), wanted.target) for one in (current, ring))
+    return load <= other * (1.0 + ROUNDING)

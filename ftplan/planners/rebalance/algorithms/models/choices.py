@@ -64,18 +64,15 @@ class GroupChoices:
 class ChoiceTable:
     """The columns of a problem, made for some groups or all of them.
 
-    Attributes
-    ----------
-    kept
-        Whether a protocol is worth a column, (2, P, K), to nodes without and with a checkpoint of the group: no other
-        is as cheap, and as good in what is limited. With *alternatives* slower ones that load one node at a time too.
-    classes
-        Class of each node by the traffic of all groups, (N,).
+    With *alternatives* slower protocols that load one node at a time have columns too.
     """
 
     def __init__(self, problem: RebalanceProblem, alternatives: bool = False) -> None:
         self.problem, self.candidates = problem, Candidates(problem)
+        #: (2, P, K) whether a protocol is worth a column, to nodes without and with a checkpoint of the group: no other
+        #: is as cheap, and as good in what is limited
         self.kept = _worth(problem, self.candidates.price, alternatives)
+        #: (N,) class of each node by the traffic of all groups
         self.classes: IntArray = np.zeros(len(problem.nodes), dtype=np.int64)
         if problem.traffic is not None:
             self.classes = np.unique(problem.traffic, axis=1, return_inverse=True)[1].reshape(-1)

@@ -198,19 +198,10 @@ def chosen(
 ) -> ChosenPlacement:
     """Choose the best places and protocols of some groups, the others' as they are, by CP-SAT.
 
-    Parameters
-    ----------
-    free
-        Groups that are placed anew.
-    work_s
-        Deterministic seconds of the solver.
-    targets
-        Nodes that they may go to, (N,); where they are, and their homes, are among them anyway.
-    feasible
-        Any placement will do.
-    first
-        Groups, (K,), for all of which nodes have room before anything leaves these, unless they come after a loss:
-        their moves need but one phase.
+    *free*: groups that are placed anew. *work_s*: deterministic seconds of the solver. *targets*: nodes that they may
+    go to, (N,); where they are, and their homes, are among them anyway. *feasible*: any placement will do. *first*:
+    groups, (K,), for all of which nodes have room before anything leaves these, unless they come after a loss: their
+    moves need but one phase.
     """
     if budget.over():
         return ChosenPlacement(None, -np.inf)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Nodes of the search tree that one iteration buys.
 TREE_NODES_PER_ITERATION = 10
-#: Largest costs that the margin of SCIP's bounds is taken of: they were seen to err by nearly 1e-7 of the largest cost.
-LARGEST_COSTS = 20.0
 #: Largest cost over the largest that may still be part of anything better, above which a program is solved once more.
 SPREAD = 4.0
 
@@ -78,7 +76,7 @@ def branch_and_cut(
     variables = list(model.variables())
     given = None if start is None else dict(zip(variables, start.tolist(), strict=True))
     answer = solve_program(
-        model, "GSCIP", budget, seed, size=LARGEST_COSTS, nodes=tree_nodes, few_cuts=tree_nodes is not None,
+        model, "GSCIP", budget, seed, size=1.0, nodes=tree_nodes, few_cuts=tree_nodes is not None,
         nodes_per_iteration=TREE_NODES_PER_ITERATION, start=given,
     )  # fmt: skip
     bound = -np.inf if answer.bound is None else answer.bound * unit
@@ -104,18 +102,9 @@ def minimised(
     what costs too much to be part of anything better than the best known is left out, and where SCIP found something
     far below the largest cost the rest is solved once more. Groups with a single column left are no part of the search.
 
-    Parameters
-    ----------
-    group
-        Of each column, (J,).
-    start
-        A solution, (V,).
-    most
-        Cost that is known to be possible, by other means.
-    least
-        What values with a column cost at least, (J,), as prices prove, where they do.
-    kept
-        Whether whole values, (V,), are a solution indeed.
+    *group*: of each column, (J,). *start*: a solution, (V,). *most*: cost that is known to be possible, by other means.
+    *least*: what values with a column cost at least, (J,), as prices prove, where they do. *kept*: whether whole
+    values, (V,), are a solution indeed.
     """
     cost, best = program.cost[: len(group)], start
     cheapest = np.full(int(group.max(initial=-1)) + 1, np.inf)
@@ -175,10 +164,7 @@ def in_integers(
     Rows and costs are rounded so that the program is relaxed by the last digits: what is infeasible is proven to be,
     and the bound holds. What is found may break rows by as much.
 
-    Parameters
-    ----------
-    work_s
-        Deterministic seconds.
+    *work_s*: deterministic seconds.
     """
     from ortools.sat.python import cp_model
 

@@ -61,11 +61,11 @@ def non_dominated(points: list[FrontPoint]) -> tuple[FrontPoint, ...]:
     return tuple(kept)
 
 
-def thinned(points: tuple[FrontPoint, ...], most: int = POINTS) -> tuple[FrontPoint, ...]:
-    """Return at most so many of some points, both ends among them."""
-    if len(points) <= most:
+def thinned(points: tuple[FrontPoint, ...]) -> tuple[FrontPoint, ...]:
+    """Return at most :data:`POINTS` of some points, both ends among them."""
+    if len(points) <= POINTS:
         return points
-    return tuple(points[round(k * (len(points) - 1) / (most - 1))] for k in range(most))
+    return tuple(points[round(k * (len(points) - 1) / (POINTS - 1))] for k in range(POINTS))
 
 
 def _sizes(problem: RebalanceProblem, moves: tuple[Migration, ...], most: int) -> Iterator[PhaseSize | None]:

@@ -30,10 +30,7 @@ def improved(now: WorkingPlacement, budget: Budget, limited: bool = True) -> Wor
     Where traffic is priced, groups at home are looked at too. Cost of a pass O(moves x groups on a node x nodes), and
     O(groups x units) for each node's cover.
 
-    Parameters
-    ----------
-    limited
-        Whether the limits of moves and bytes are kept.
+    *limited*: whether the limits of moves and bytes are kept.
     """
     search = _LocalSearch(now, budget, limited)
     for _ in range(budget.passes(PASSES)):

@@ -103,13 +103,13 @@ class FidelityPlan:
     heuristic: str
 
 
-def plan_order(state: StepState, model: FidelityModel, budget: Budget, *, parallel: bool = False) -> FidelityPlan:
+def plan_order(state: StepState, model: FidelityModel, budget: Budget) -> FidelityPlan:
     """Return the better of two orders of recovery, judged by fidelity over time.
 
     The orders: :func:`reverse_greedy` with and without the cost of a task's path. Cores are counted for all nodes
-    together.
+    together, and tasks as split over nodes.
     """
-    problem, _ = time_indexed(state, parallel=parallel)
+    problem, _ = time_indexed(state, parallel=True)
     wanted = np.zeros(state.problem.graph.tasks, dtype=np.bool_)
     wanted[state.queries.task] = True
     wanted &= ~state.hopeless
@@ -143,8 +143,7 @@ class AggregatedTaskPolicy:
     It orders at step 0 and whenever tasks fail anew.
     """
 
-    def __init__(self, parallel: bool = False) -> None:
-        self._parallel = parallel
+    def __init__(self) -> None:
         self._model: FidelityModel | None = None
         self._order: IntArray = np.zeros(0, dtype=np.int64)
         self._down: BoolArray | None = None
@@ -156,7 +155,7 @@ class AggregatedTaskPolicy:
             self._model = fidelity_model(state.problem.graph, rates(state.problem.graph))
             self._down = None
         if self._down is None or bool((state.down & ~self._down).any()):
-            plan = plan_order(state, self._model, budget, parallel=self._parallel)
+            plan = plan_order(state, self._model, budget)
             self._order = plan.order
         self._down = state.down
         order = self._order[state.down[self._order]]

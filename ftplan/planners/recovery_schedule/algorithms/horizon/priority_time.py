@@ -116,8 +116,8 @@ class AggregatedQueryPolicy:
     plan's order.
     """
 
-    def __init__(self, solver: StepSolver, parallel: bool = False) -> None:
-        self._solver, self._parallel = solver, parallel
+    def __init__(self, solver: StepSolver) -> None:
+        self._solver = solver
         self._due: dict[int, float] = {}  # when each query shall be whole
         self._urgency: dict[int, float] = {}  # the order within a step, largest first
         self._down: BoolArray | None = None
@@ -127,7 +127,7 @@ class AggregatedQueryPolicy:
         names = state.queries.query.tolist()
         plan: HorizonPlan | None = None
         if self._surprised(state):
-            problem, times = time_indexed(state, parallel=self._parallel)
+            problem, times = time_indexed(state, parallel=True)
             plan = plan_horizon(problem, self._solver, budget, seed)
             self._due = dict(zip(names, np.append(times, np.inf)[plan.step].tolist(), strict=True))
             self._urgency = dict(zip(names, problem.knapsack.density.tolist(), strict=True))

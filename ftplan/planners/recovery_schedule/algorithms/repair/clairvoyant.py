@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +35,7 @@ class Epoch:
     struck: BoolArray  # (J,) has failed by then
     since_s: FloatArray  # (J,) not started before, nor before its failure was noticed, which may be an earlier one
     down_s: FloatArray  # (J,) not up to date since then at the latest
+    replay_s: FloatArray  # (J,) processed again at least: nothing by what may have been moved once it was back
     lives: BoolArray  # (H,) arrives before its end and does not fail before
     room: FloatArray  # (H,) cores
     again_s: FloatArray  # (Q,) when the tasks of a query have caught up that went back, 0 where none did
@@ -54,7 +55,6 @@ class ClairvoyantRepair:
     there_s: FloatArray  # (H,)
     cost: FloatArray  # (J,) cores
     grain: FloatArray  # (J,) cores, the least that one host must have room for
-    replay_s: FloatArray  # (J,)
     catch_up: FloatArray  # (J,)
     priority: FloatArray  # (Q,)
     pool: float | None  # cores that the hosts of the start have together, None without a cap
@@ -106,7 +106,10 @@ class ClairvoyantRepair:
 
     def begins(self, epoch: Epoch) -> FloatArray:
         """Return from when on each task can run on each host, without its state, infinite for never, shape (J, H)."""
-        begins = np.maximum(self.there_s[None, :], epoch.since_s[:, None]) + self.problem.delays.restart_s
+        starts_s = np.where(
+            epoch.struck, self.problem.delays.restart_s, 0.0
+        )  # what gives way has never stopped at best
+        begins = np.maximum(self.there_s[None, :], epoch.since_s[:, None]) + starts_s[:, None]
         fits = self.grain[:, None] <= (epoch.room * (1.0 + ROUNDING) + ROUNDING)[None, :]
         return np.asarray(np.where(fits & epoch.lives[None, :], begins, np.inf))
 
@@ -116,7 +119,8 @@ class ClairvoyantRepair:
             begins = np.where(epoch.needed[:, None], self.begins(epoch), np.inf)
             return np.asarray(begins.min(axis=0, initial=np.inf))
         earliest = float(epoch.since_s[epoch.needed].min(initial=np.inf))
-        runs = np.maximum(self.there_s, earliest) + self.problem.delays.restart_s
+        stopped = bool(epoch.struck[epoch.needed].all())
+        runs = np.maximum(self.there_s, earliest) + (self.problem.delays.restart_s if stopped else 0.0)
         least = float(self.grain[epoch.needed].min(initial=np.inf))
         return np.where(epoch.lives & (least <= epoch.room * (1.0 + ROUNDING) + ROUNDING), runs, np.inf)
 
@@ -140,11 +144,11 @@ class ClairvoyantRepair:
         """Return before when no task has caught up, infinite for never, shape (J,)."""
         ready = self.ready_s(epoch)
         behind_s = np.where(np.isfinite(ready), np.maximum(0.0, ready - epoch.down_s), 0.0)
-        return np.where(epoch.struck, ready + self.replay_s + self.catch_up * behind_s, 0.0)
+        return np.where(epoch.struck, ready + epoch.replay_s + self.catch_up * behind_s, 0.0)
 
     def ready_by(self, epoch: Epoch, at_s: FloatArray) -> FloatArray:
         """Return when each task must run with its state to have caught up by some times, shape (J, times)."""
-        add, down_s = self.replay_s[:, None], epoch.down_s[:, None]
+        add, down_s = epoch.replay_s[:, None], epoch.down_s[:, None]
         return np.asarray((at_s[None, :] - add + self.catch_up[:, None] * down_s) / (1.0 + self.catch_up[:, None]))
 
     def last_ready_by(self, epoch: Epoch, at_s: FloatArray, tasks: BoolArray) -> FloatArray:
@@ -155,20 +159,20 @@ class ClairvoyantRepair:
         if int(tasks.sum()) * len(at_s) <= MOST_CELLS:
             return np.asarray(self.ready_by(epoch, at_s)[tasks].max(axis=0))
         rate, down_s = float(self.catch_up[tasks].min()), float(epoch.down_s[tasks].max())
-        ready = (at_s - float(self.replay_s[tasks].min()) + rate * down_s) / (1.0 + rate)
+        ready = (at_s - float(epoch.replay_s[tasks].min()) + rate * down_s) / (1.0 + rate)
         return np.asarray(np.maximum(ready, down_s))
 
 
 def clairvoyant_repair(problem: RecoveryProblem, parallel: bool = False) -> ClairvoyantRepair:
     """Return what is certain of a repair. Cost O(failures · tasks)."""
     walk = _EpochWalk(problem)
-    may_stop = _may_stop(problem, walk.ever) if problem.may_pause else np.zeros_like(problem.failed)
+    may_stop = _may_stop(problem) if problem.may_pause else np.zeros_like(problem.failed)
     queries = failed_queries(problem.graph, walk.ever | may_stop)
     task = queries.task
     cost = problem.cost[task]
     groups = problem.graph.key_groups[1][task]
     grain = np.where(groups > 1, cost / np.maximum(groups, 1), cost) if parallel else cost
-    replay_s, catch_up = problem.delays.of_tasks(task)
+    _, catch_up = problem.delays.of_tasks(task)
     extra = np.zeros(len(problem.hosts))  # cores that may be freed
     if problem.may_pause:
         settled = may_stop & (problem.home >= 0)
@@ -184,7 +188,6 @@ def clairvoyant_repair(problem: RecoveryProblem, parallel: bool = False) -> Clai
         there_s=walk.there_s,
         cost=cost,
         grain=grain,
-        replay_s=np.where(may_stop[task] & bool(problem.failures), 0.0, replay_s),  # it may be moved once it was back
         catch_up=np.broadcast_to(np.asarray(catch_up, dtype=np.float64), len(task)),
         priority=problem.graph.per_task("priority")[queries.query],
         pool=None if problem.capacity is None else problem.capacity + float(extra[: problem.live_hosts].sum()),
@@ -192,9 +195,10 @@ def clairvoyant_repair(problem: RecoveryProblem, parallel: bool = False) -> Clai
     )
 
 
-def _may_stop(problem: RecoveryProblem, ever: BoolArray) -> BoolArray:
-    """Return which tasks have only queries of less priority than some query that ever fails, shape (tasks,)."""
+def _may_stop(problem: RecoveryProblem) -> BoolArray:
+    """Return which tasks have only queries of less priority than some that ever fails, without standbys, (tasks,)."""
     graph = problem.graph
+    ever = _EpochWalk(replace(problem, standby=np.full_like(problem.standby, -1))).ever
     priority = graph.per_task("priority")
     highest = float(priority[failed_queries(graph, ever).query].max(initial=0.0))
     high = graph.output & (priority >= highest)
@@ -209,7 +213,7 @@ class _EpochWalk:
         state = RepairState(problem)
         self._times, self._down, self._since = [0.0], [state.down.copy()], [np.zeros(problem.graph.tasks)]
         self._noticed_s = np.where(state.down, problem.delays.detection_s, 0.0)
-        self._room, self._there = [state.room.copy()], [state.there.copy()]
+        self._room, self._home = [state.room.copy()], [state.home()]
         self.there_s = np.full(len(problem.hosts), np.inf)
         self.there_s[: problem.live_hosts] = 0.0
         self._gone_s = np.full(len(problem.hosts), np.inf)
@@ -238,13 +242,13 @@ class _EpochWalk:
 
     def _add(self, at_s: float, state: RepairState, since: FloatArray) -> None:
         if at_s <= self._times[-1]:
-            for kept in (self._times, self._down, self._since, self._room, self._there):
+            for kept in (self._times, self._down, self._since, self._room, self._home):
                 kept.pop()
         self._times.append(at_s)
         self._down.append(state.down.copy())
         self._since.append(since)
         self._room.append(state.room.copy())
-        self._there.append(state.there.copy())
+        self._home.append(state.home())
 
     def epochs(self, queries: FailedQueries, grain: FloatArray, may_stop: BoolArray, extra: FloatArray) -> list[Epoch]:
         """Return the time between failures, up to the horizon; *extra* are cores that may be freed, shape (H,)."""
@@ -255,10 +259,15 @@ class _EpochWalk:
         ends = [*self._times[1:], horizon_s]
         rooms = np.maximum(np.array(self._room), 0.0) + extra
         down_s = np.zeros(len(task))
+        replay_s, _ = self._problem.delays.of_tasks(task)
+        first = 0 if self._down[0].any() else 1  # when something fails first, and others may give way
         for k, (from_s, until_s) in enumerate(zip(self._times, ends, strict=True)):
             if from_s >= horizon_s:
                 break
-            struck, since_s = self._down[k][task], self._since[k][task]
+            struck, since_s, noticed_s = self._down[k][task], self._since[k][task], self._noticed_s[task]
+            if k > first:  # what may have given way before is not hit where it was, and comes back unnoticed
+                struck = struck & (~may_stop | self._down[first])[task]
+                noticed_s = np.where(may_stop[task], self._times[first] + self._problem.delays.detection_s, noticed_s)
             down_s = np.maximum(down_s, np.where(struck, since_s, 0.0))
             if k > 0:  # a task may have been up where a host failed just now
                 lost = (self._gone_s == from_s) & (self.there_s < from_s)
@@ -266,12 +275,12 @@ class _EpochWalk:
                 again = struck & self._down[k - 1][task] & (grain <= largest * (1.0 + ROUNDING) + ROUNDING)
                 down_s = np.where(again | (struck & may_stop[task]), from_s, down_s)
             lives = (self.there_s < min(until_s, horizon_s)) & (self._gone_s > from_s)
-            needed = struck | may_stop[task]
-            since_s = np.where(struck, np.maximum(since_s, self._noticed_s[task]), 0.0)
+            needed = struck | (may_stop & (self._home[k] >= 0))[task]  # what runs on no known node does not give way
+            since_s = np.where(struck, np.maximum(since_s, noticed_s), 0.0)
             since_s, down_s = back.fail(from_s, self._down[k], task, since_s, down_s)
             again_s = back.up_s[queries.query]
             self.beside += float(rest @ np.maximum(np.minimum(back.up_s, min(until_s, horizon_s)) - from_s, 0.0))
-            epochs.append(
-                Epoch(from_s, min(until_s, horizon_s), needed, struck, since_s, down_s, lives, rooms[k], again_s)
-            )
+            least_s = np.where(may_stop[task] & (k > 0), 0.0, replay_s)
+            until_s = min(until_s, horizon_s)
+            epochs.append(Epoch(from_s, until_s, needed, struck, since_s, down_s, least_s, lives, rooms[k], again_s))
         return epochs

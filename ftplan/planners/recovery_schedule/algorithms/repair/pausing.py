@@ -76,7 +76,7 @@ def plan_with_pauses(
     return min((found, _Trial.of(state, _needed(state, solved, prefetch))), key=lambda trial: trial.key).plan
 
 
-def as_if_paused(state: StepState, prefetch: bool = True) -> RepairInstance:
+def as_if_paused(state: StepState) -> RepairInstance:
     """Return a repair that loses no more than this one with any pauses at this step: bounds of it are bounds with them.
 
     All that may give way has, and comes back where it stood as if it had never stopped, also on a node that runs more
@@ -84,9 +84,13 @@ def as_if_paused(state: StepState, prefetch: bool = True) -> RepairInstance:
     """
     tasks, standbys = np.flatnonzero(state.may_pause), np.flatnonzero(state.may_drop)
     if state.problem.rolls_back:
-        return _with_room(state, prefetch)
+        instance = instance_of(state)
+        cores = freed(state)
+        room = np.maximum(state.free + cores, 0.0)[instance.host]
+        pool = max(0.0, float(state.pool) + float(cores[: state.problem.live_hosts].sum()))
+        return replace(instance, room=room, pool=pool)
     after = state.after_pause(tasks.tolist(), standbys.tolist())
-    instance = instance_of(after, prefetch)
+    instance = instance_of(after)
     early = np.where(after.paused[instance.task], instance.restart_s * (1.0 + instance.catch_up), 0.0)
     room = (np.maximum(state.free, 0.0) + freed(state))[instance.host]
     return replace(instance, replay_s=instance.replay_s - early, room=room)
@@ -98,15 +102,6 @@ def freed(state: StepState) -> FloatArray:
     np.add.at(cores, state.home[state.may_pause], state.cost[state.may_pause])
     np.add.at(cores, state.standby[state.may_drop], state.cost[state.may_drop])
     return cores
-
-
-def _with_room(state: StepState, prefetch: bool) -> RepairInstance:
-    """Return the repair with the cores of all that may give way."""
-    instance = instance_of(state, prefetch)
-    cores = freed(state)
-    room = np.maximum(state.free + cores, 0.0)[instance.host]
-    pool = max(0.0, float(state.pool) + float(cores[: state.problem.live_hosts].sum()))
-    return replace(instance, room=room, pool=pool)
 
 
 @dataclass(frozen=True, eq=False)

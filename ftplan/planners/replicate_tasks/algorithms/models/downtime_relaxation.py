@@ -106,7 +106,7 @@ class _DowntimeProgram:
         from ortools.math_opt.python import mathopt
 
         self.model: mathopt.Model = mathopt.Model()
-        self._cpu = cpu
+        self._cpu, self._cases = cpu, 0
         self.scale = max(sum(c.weight * c.horizon_s * float(c.start.priority.sum()) for c in cases), 1e-9)
         tasks = {int(t) for case in cases for out in (case.start, *case.later) for t in out.queries.task}
         self._failing = sorted(tasks)
@@ -156,8 +156,6 @@ class _DowntimeProgram:
         self._by_restore(case, place, case.start, whole)
         for out in case.later:
             self._by_restore(case, place, out, [])
-
-    _cases = 0
 
     def _downtimes(self, case: CaseRelaxation, out: Outages) -> list[Any]:
         """Add the seconds for which each query is down, as shares of the horizon."""

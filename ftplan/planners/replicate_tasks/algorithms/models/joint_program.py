@@ -195,14 +195,8 @@ class JointProgram:
     ) -> JointSolution:
         """Solve the program by HiGHS; exponential in the worst case.
 
-        Parameters
-        ----------
-        start
-            The site of each replica of a solution, (T,), where one is known.
-        scale
-            About the optimum: the solver's tolerances are relative to it.
-        only
-            Tasks that may have a replica, (T,); the bound is then one for these.
+        *start* is the site of each replica of a known solution, (T,); the solver's tolerances are relative to *scale*,
+        about the optimum. Where *only* some tasks may have a replica, (T,), the bound is one for these.
         """
         model, variables, _ = self._model(budget, scale, self.whole)
         for task in np.flatnonzero(self.usable & ~only).tolist() if only is not None else ():

@@ -5,7 +5,6 @@ Tasks whose replicas are of use only together are one choice of the program (:fu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -59,7 +58,6 @@ class ProductRows:
     ones, or more where some were not expanded.
     """
 
-    tasks: int
     variables: int
     left: list[int] = field(default_factory=list)
     right: list[list[Term]] = field(default_factory=list)
@@ -69,7 +67,7 @@ def rows(
     circuits: list[Circuit],
     tasks: int,
     most: int,
-    budget: Budget | None = None,
+    budget: Budget,
     live: Sequence[IntArray] | None = None,
 ) -> tuple[ProductRows, list[int]]:
     """Return the rows of some circuits over the same tasks, and the variable of each circuit's output.
@@ -80,11 +78,10 @@ def rows(
     its slots and the rest. With independent inputs there are no products but of single nodes. Beyond *most* variables
     a product is only held to be no more than each factor. Raises :class:`OutOfTime`.
     """
-    products = ProductRows(tasks, tasks)
+    products = ProductRows(tasks)
     variables = live or [np.arange(tasks)] * len(circuits)
-    clock = budget or Budget(math.inf)
     pairs = zip(circuits, variables, strict=True)
-    return products, [_ProductExpansion(each, products, most, clock, own).output() for each, own in pairs]
+    return products, [_ProductExpansion(each, products, most, budget, own).output() for each, own in pairs]
 
 
 class _ProductExpansion:

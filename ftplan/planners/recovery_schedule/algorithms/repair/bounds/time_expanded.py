@@ -115,7 +115,7 @@ class _Guide:
 def _even(repair: ClairvoyantRepair, stairs: StepFunctionBound) -> _Guide:
     """Return times at which tasks can have caught up where these are few, even ones otherwise, and those kept."""
     kept = _kept(repair)
-    if not bool((repair.far_s > 0.0).any()) and len(np.unique(repair.replay_s)) <= 1:
+    if not bool((repair.far_s > 0.0).any()) and all(len(np.unique(epoch.replay_s)) <= 1 for epoch in repair.epochs):
         return _Guide(kept, np.arange(len(kept), dtype=np.float64), stairs.end_s)
     times = _attainable(repair, kept)
     if times is None:
@@ -147,7 +147,7 @@ def _attainable(repair: ClairvoyantRepair, kept: FloatArray) -> FloatArray | Non
     ready = np.unique(np.add.outer(np.array(sorted(begins)), np.array(sorted(sums))).ravel())
     times = [ready]
     for epoch in repair.epochs:
-        kinds = np.unique(np.column_stack((repair.replay_s, repair.catch_up, epoch.down_s)), axis=0)
+        kinds = np.unique(np.column_stack((epoch.replay_s, repair.catch_up, epoch.down_s)), axis=0)
         if len(kinds) * len(ready) > MOST_TIMES:
             return None
         times += [ready + add + rate * np.maximum(ready - down_s, 0.0) for add, rate, down_s in kinds.tolist()]

@@ -21,6 +21,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection imp
     bounds_by_capacity,
     parametric_selections,
 )
+from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import clairvoyant_repair
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.paths import fidelity_paths
 from ftplan.planners.recovery_schedule.algorithms.repair.fidelity.program import (
     WeightedSets,
@@ -117,13 +118,16 @@ def fidelity_repair_bound(
     at_s: list[float] = []
     most: list[FloatArray] = []
     spans: list[float] = []
-    every = list(segments(problem, parallel=parallel))
+    every = list(segments(clairvoyant_repair(problem, parallel)))
     for number, segment in enumerate(every):
         part = budget.part(1.0 / (len(every) - number))
         most.append(_of_segment(problem, model, segment, part, seed))
         budget.cut |= part.cut
         at_s += [piece.at_s for piece in segment.pieces]
         spans += [piece.until_s - piece.at_s for piece in segment.pieces]
+    end_s = every[-1].pieces[-1].until_s if every else 0.0
+    if end_s < problem.horizon_s:  # so many failures are not foreseen
+        at_s, spans, most = [*at_s, end_s], [*spans, problem.horizon_s - end_s], [*most, np.ones(1)]
     joined = np.concatenate([np.zeros(0), *most])
     return FidelityBound(float(joined @ np.array(spans)), np.array(at_s), joined)
 
