@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +98,17 @@ def few_random_orders() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(baselines, "ORDERS", baselines.LEAST_ORDERS)
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import the files from the end in every other process: compiled with their assertions, they are kept for all."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    if int(worker.removeprefix("gw")) % 2 == 0 or session.config.args != session.config.getini("testpaths"):
+        return
+    for file in sorted(Path(__file__).parent.rglob("test_*.py"), reverse=True):
+        with suppress(Exception, pytest.skip.Exception):  # collection says it
+            importlib.import_module(".".join(file.relative_to(session.config.rootpath).with_suffix("").parts))
 
 
 def try_a_share(items: list[pytest.Item]) -> None:
