@@ -17,7 +17,7 @@ from tests.simulation.jobs import job as job_of
 from tests.simulation.oracles.invariants import Invariants, assert_progress, assert_undisturbed
 from tests.simulation.oracles.settings import settings_of
 from tests.simulation.recovery.cases import failure, fork, setting, simulated, starts, times, timing
-from tests.simulation.recovery.test_planes_agree import assert_same
+from tests.simulation.recovery.planes import assert_same
 from tests.simulation.reference_plane.reference import ReferencePlane
 
 

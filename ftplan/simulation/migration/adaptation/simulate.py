@@ -124,7 +124,7 @@ def _by_period(loads: FloatArray, windows: int) -> FloatArray:
 
 def _allocation_options(options: MigrationSimulationOptions, capacity_per_core: float) -> AllocationOptions:
     """Return what the planners of checkpoints are told; the objective's name is that of each technique."""
-    words: dict[str, Any] = {"measure": options.load, "anti_affinity": options.anti_affinity}
+    words: dict[str, Any] = {"anti_affinity": options.anti_affinity}
     return AllocationOptions(
         copies=options.copies,
         balance=options.balance,
