@@ -33,7 +33,7 @@ from whole_repair_storm import lost_rack  # noqa: E402
 
 from ftplan.model.failure import FailureEvent  # noqa: E402
 from ftplan.planners import registry  # noqa: E402
-from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryProblem  # noqa: E402
+from ftplan.planners.recovery_schedule.problem import RecoveryObjective, RecoveryOptions, RecoveryProblem  # noqa: E402
 from tests.planners.recovery_schedule.algorithms.burst_cases import random_burst  # noqa: E402
 from tests.planners.recovery_schedule.algorithms.pausing_cases import running_repair  # noqa: E402
 
@@ -101,18 +101,24 @@ def cases() -> dict[str, Case]:
     if racks:
         problems["rack, later failures"] = lambda: failing_later(racks[0](), 0, 3)
         problems["rack, pauses"] = lambda: replace(racks[0](), may_pause=True)
-    plain = RecoveryOptions(objective="priority-time")
-    made: dict[str, Case] = {name: partial(_planned, build, plain) for name, build in problems.items()}
-    split = replace(plain, parallel_recovery=True)
-    for queries, lanes in ((20, 0), (100, 0)):
-        made[f"{queries} queries, split"] = partial(_planned, partial(sparse, queries, 0.6, 1, lanes), split)
-    held = replace(plain, prefetch=False)
-    made["20 queries, no prefetch"] = partial(_planned, partial(sparse, 20, 0.6, 2, 1), held)
+    return planned(problems, "priority-time", ((20, 0), (100, 0)))
+
+
+def planned(
+    problems: dict[str, Callable[[], RecoveryProblem]], objective: RecoveryObjective, split: tuple[tuple[int, int], ...]
+) -> dict[str, Case]:
+    """Return the cases of problems, of split tasks for (queries, restores at once), and of one without prefetch."""
+
+    def case(build: Callable[[], RecoveryProblem], options: RecoveryOptions) -> Case:
+        return lambda seconds: answer(build(), options, seconds)
+
+    plain = RecoveryOptions(objective=objective)
+    made = {name: case(build, plain) for name, build in problems.items()}
+    for queries, lanes in split:
+        build = partial(sparse, queries, 0.6, 1, lanes)
+        made[f"{queries} queries, split"] = case(build, replace(plain, parallel_recovery=True))
+    made["20 queries, no prefetch"] = case(partial(sparse, 20, 0.6, 2, 1), replace(plain, prefetch=False))
     return made
-
-
-def _planned(build: Callable[[], RecoveryProblem], options: RecoveryOptions, seconds: float) -> Answer:
-    return answer(build(), options, seconds)
 
 
 def no_steps_alone(problem: Any, incumbent: Any, most: Any, budget: Any, seed: int) -> Any:

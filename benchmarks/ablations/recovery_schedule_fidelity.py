@@ -7,26 +7,25 @@ seconds of the processor.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from ablation import Answer, Case, Part
+from ablation import Case, Part
 from recovery_priority_time import sparse
 
 from ablations.recovery_schedule import (
     RECOVERY,
-    answer,
     compile_searches,
     failing_later,
     no_model,
     nothing,
+    planned,
     storm_racks,
 )
 from ftplan.model.task_graph import TaskGraph
 from ftplan.planners.recovery_schedule.algorithms.horizon.priority_time import AggregatedQueryPolicy
-from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
+from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryProblem
 from tests.planners.recovery_schedule.algorithms.burst_cases import random_burst
 from tests.planners.recovery_schedule.algorithms.fidelity_cases import layers
 
@@ -50,14 +49,7 @@ def cases() -> dict[str, Case]:
     problems |= {f"burst {seed}": partial(random_burst, seed, 8) for seed in (2, 5)}
     if racks:
         problems["rack, later failures"] = lambda: failing_later(list(racks.values())[1](), 0, 3)
-    plain = RecoveryOptions(objective="fidelity-time")
-    made: dict[str, Case] = {name: partial(_planned, build, plain) for name, build in problems.items()}
-    split = replace(plain, parallel_recovery=True)
-    for queries, lanes in ((20, 0), (50, 1)):
-        made[f"{queries} queries, split"] = partial(_planned, partial(sparse, queries, 0.6, 1, lanes), split)
-    held = replace(plain, prefetch=False)
-    made["20 queries, no prefetch"] = partial(_planned, partial(sparse, 20, 0.6, 2, 1), held)
-    return made
+    return planned(problems, "fidelity-time", ((20, 0), (50, 1)))
 
 
 def dense(depth: int, parallelism: int) -> RecoveryProblem:
@@ -68,10 +60,6 @@ def dense(depth: int, parallelism: int) -> RecoveryProblem:
     hosts = tuple(Host(f"h{k}", float(max(1, failed.sum() // 4))) for k in range(4))
     arrivals = tuple(ArrivalEvent(30.0 * k, k, (30.0 * k, 30.0 * k)) for k in (1, 2, 3))
     return RecoveryProblem(graph, np.ones(graph.tasks), failed, nowhere, nowhere, hosts, 1, arrivals, horizon_s=200.0)
-
-
-def _planned(build: Callable[[], RecoveryProblem], options: RecoveryOptions, seconds: float) -> Answer:
-    return answer(build(), options, seconds)
 
 
 def no_search(instance: Any, start: Any, *rest: Any) -> Any:

@@ -170,7 +170,7 @@ PARTS = (
     Part("tasks on their state", {"ablations.scale_out:on_their_state": lambda _, scaling: scaling}),
     Part("overloads counted", {f"{_CHURN}.optimum:MOST_BYTES": 0.0}),
     Part("plans for the day", {f"{_CHURN}.choice:planned_states": lambda *_: np.inf}),
-    Part("thresholds on what is foretold", {f"{_CHURN}.choice:HORIZON_S": (0.0,)}),
+    Part("thresholds on what is predicted", {f"{_CHURN}.choice:HORIZON_S": (0.0,)}),
     Part("one horizon of two", {f"{_CHURN}.choice:HORIZON_S": (0.0, 1800.0)}),
     Part("rescales kept for more tasks", {f"{_CHURN}.choice:RESERVE": (0,)}),
     Part("lines of trends through more windows", {f"{_METHODS}:LINES": (12,), f"{_FORECASTING}.forecast:LINES": (12,)}),

@@ -18,6 +18,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -135,8 +136,8 @@ def solve_sat(
     given.presolve_inclusion_work_limit = 0
     if math.isfinite(work):
         given.max_deterministic_time = max(work, 0.001)
-    if (memory := memory_bytes()) is not None:
-        given.max_memory_in_mb = max(256, int(MEMORY * memory / 2**20))
+    if (memory := _memory_mb()) is not None:
+        given.max_memory_in_mb = max(256, int(memory))
     for name, value in parameters.items():
         setattr(given, name, value)
     heard = None
@@ -164,6 +165,32 @@ def solve_sat(
 
 #: CP-SAT's status by its number.
 _ENDED_SAT: dict[int, Ended] = {2: "feasible", 3: "infeasible", 4: "optimal"}
+
+
+@cache
+def _memory_mb() -> float | None:
+    """Return what a solver may take in MiB, None without a limit; read once for the solves of a search."""
+    memory = memory_bytes()
+    return None if memory is None else MEMORY * memory / 2**20
+
+
+def _glop_seed(seed: int) -> int:
+    """Return a seed that GLOP takes, its own default for 0."""
+    return 1 + seed % (2**31 - 1)
+
+
+def _scip_settings(seed: int, nodes: int | None) -> dict[str, float | int | bool]:
+    """Return what SCIP is told by either interface, by the names of its parameters."""
+    settings: dict[str, float | int | bool] = {
+        "misc/catchctrlc": False,
+        "numerics/feastol": FEASIBLE,
+        "randomization/randomseedshift": seed % 2**31,
+    }
+    if (memory := _memory_mb()) is not None:
+        settings["limits/memory"] = memory
+    if nodes is not None:
+        settings["limits/totalnodes"] = max(1, nodes)
+    return settings
 
 
 def _not_ended(budget: Budget, meant_to_end: bool) -> None:
@@ -274,14 +301,13 @@ def solve_program(
         given.relative_gap_tolerance, given.absolute_gap_tolerance = gap, max(0.5 * least_step, 0.0)
     if by == "HIGHS":  # one thread: MathOpt gives its trees no more
         given.random_seed = seed % 2**31
-        for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
-            given.highs.double_options[name] = FEASIBLE
+        _set_highs(given, FEASIBLE)
         if only_bound:
             given.highs.double_options["mip_heuristic_effort"] = 0.0
     elif by == "GSCIP":
         _set_scip(given, seed, limit, few_cuts)
     else:
-        given.random_seed = 1 + seed % (2**31 - 1)
+        given.random_seed = _glop_seed(seed)
     started = mathopt.ModelSolveParameters()
     if start is not None:
         started.solution_hints.append(mathopt.SolutionHint(variable_values=dict(start)))
@@ -298,8 +324,7 @@ def solve_program(
         except (AttributeError, RuntimeError):  # HiGHS cannot keep so narrow a tolerance: MathOpt calls that internal
             if by != "HIGHS":
                 raise
-            for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
-                given.highs.double_options[name] = WIDER
+            _set_highs(given, WIDER)
             result, doubt = solved(), DOUBT * WIDER / FEASIBLE
     except SolverStuck:
         budget.unfinished()
@@ -309,12 +334,13 @@ def solve_program(
         return ProgramAnswer("infeasible", -math.inf if model.objective.is_maximize else math.inf, result)
     if reason != reasons.OPTIMAL:
         _not_ended(budget, nodes is None)
-    found: Ended = "feasible" if result.has_primal_feasible_solution() else "unknown"
+    ended: Ended = "feasible" if result.has_primal_feasible_solution() else "unknown"
+    ended = "optimal" if reason == reasons.OPTIMAL else ended
     bound = None if by == "GLOP" else float(result.termination.objective_bounds.dual_bound)
     if bound is None or not math.isfinite(bound):
-        return ProgramAnswer("optimal" if reason == reasons.OPTIMAL else found, None, result)
+        return ProgramAnswer(ended, None, result)
     safe = on_safe_side("max" if model.objective.is_maximize else "min", bound, 1.0 if size is None else size, doubt)
-    return ProgramAnswer("optimal" if reason == reasons.OPTIMAL else found, safe, result)
+    return ProgramAnswer(ended, safe, result)
 
 
 def on_safe_side(sense: Literal["min", "max"], bound: float, size: float = 1.0, doubt: float = DOUBT) -> float:
@@ -323,19 +349,27 @@ def on_safe_side(sense: Literal["min", "max"], bound: float, size: float = 1.0, 
     return bound - margin if sense == "min" else bound + margin
 
 
+def _set_highs(given: mathopt.SolveParameters, width: float) -> None:
+    """Let programs miss their rows and whole numbers by so much."""
+    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
+        given.highs.double_options[name] = width
+
+
 def _set_scip(given: mathopt.SolveParameters, seed: int, nodes: int | None, few_cuts: bool) -> None:
-    """Set what MathOpt has no common name for; the same as in :func:`linear_solver`."""
-    given.threads, settings = 1, given.gscip
-    settings.real_params["numerics/feastol"] = FEASIBLE
-    settings.int_params["randomization/randomseedshift"] = seed % 2**31
-    settings.bool_params["misc/catchctrlc"] = False
-    if (memory := memory_bytes()) is not None:
-        settings.real_params["limits/memory"] = MEMORY * memory / 2**20
+    """Set what MathOpt has no common name for."""
+    given.threads, told = 1, given.gscip
+    settings = _scip_settings(seed, nodes)
     if few_cuts:
-        settings.int_params["separating/maxroundsroot"] = 5
-        settings.int_params["separating/maxrounds"] = 1
-    if nodes is not None:
-        settings.long_params["limits/totalnodes"] = max(1, nodes)
+        settings |= {"separating/maxroundsroot": 5, "separating/maxrounds": 1}
+    for name, value in settings.items():
+        if isinstance(value, bool):
+            told.bool_params[name] = value
+        elif isinstance(value, float):
+            told.real_params[name] = value
+        elif name == "limits/totalnodes":
+            told.long_params[name] = value
+        else:
+            told.int_params[name] = value
 
 
 def linear_solver(by: Literal["GLOP", "SCIP"], seed: int, nodes: int | None = None) -> Any:
@@ -344,14 +378,9 @@ def linear_solver(by: Literal["GLOP", "SCIP"], seed: int, nodes: int | None = No
 
     solver = pywraplp.Solver.CreateSolver(by)
     if by == "GLOP":
-        settings = f"random_seed: {1 + seed % (2**31 - 1)}"
+        settings = f"random_seed: {_glop_seed(seed)}"
     else:
-        settings = f"misc/catchctrlc = FALSE\nnumerics/feastol = {FEASIBLE:g}\n"
-        settings += f"randomization/randomseedshift = {seed % 2**31}\n"
-        if (memory := memory_bytes()) is not None:
-            settings += f"limits/memory = {MEMORY * memory / 2**20:.0f}\n"
-        if nodes is not None:
-            settings += f"limits/totalnodes = {max(1, nodes)}\n"
+        settings = "".join(f"{name} = {str(value).upper()}\n" for name, value in _scip_settings(seed, nodes).items())
     solver.SetSolverSpecificParametersAsString(settings)
     return solver
 
