@@ -18,6 +18,7 @@ from ftplan.model.tolerances import LEAST_SCALE, NOISE, PROVEN, ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MB
 from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.solver import DOUBT, SCIP_DOUBT
 
 #: Bytes of one pair of key group and node: its cost, and whether it is allowed.
 BYTES_PER_PAIR = 9.0
@@ -139,12 +140,14 @@ class CheckpointProblem:
     def judged(self, value: float, bound: float | None) -> tuple[Status, float | None]:
         """Return the status of a plan of some value under a proven bound, and the bound.
 
-        That is whole where costs are, and the value where only the order of sums lies between.
+        That is whole where costs are, and the value where no more lies between than the order of sums, or what is
+        taken off SCIP's bounds: an allocation that is better by so little cannot be told from this one.
 
         Raises :class:`RuntimeError` if the plan costs less than the bound by more than rounding.
         """
         log = self.incumbents()
         log.offer(np.zeros(0, dtype=np.int64), value, "plan")
         if bound is not None:
-            log.prove(bound, "bound")
-        return log.status, value if value - log.bound <= self.noise else log.proven_bound
+            told_apart = self.noise + max(SCIP_DOUBT * self.largest_cost, DOUBT * abs(value))
+            log.prove(value if 0.0 <= value - bound <= told_apart else bound, "bound")
+        return log.status, log.proven_bound
