@@ -13,6 +13,7 @@ from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import fractio
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import best_completion
 from ftplan.planners.recovery_schedule.algorithms.knapsack.deep_tree import DeepTree, deepen
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, StepChoice, common_unit
+from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_program import solve
 from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import around_capacity
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import Reduction, reduce
 from ftplan.planners.recovery_schedule.algorithms.local_search import local_search_step
@@ -21,8 +22,10 @@ from ftplan.planners.recovery_schedule.problem import RecoveryOptions, RecoveryP
 from ftplan.planners.recovery_schedule.schedule import Schedule
 from ftplan.planners.result import Result
 
-#: Parts of the remaining time for a first tree, and for a local search before the tree goes on.
-FIRST_TIME, SEARCH_TIME = 0.03, 0.1
+#: Parts of the remaining time for a first tree, the integer program, and a local search before the tree goes on.
+FIRST_TIME, PROGRAM_TIME, SEARCH_TIME = 0.03, 0.7, 0.1
+#: Gap up to which the relaxation is so tight that the integer program closes more of it than the tree.
+TIGHT = 0.01
 
 
 def exact(problem: RecoveryProblem, options: RecoveryOptions) -> Result[Schedule]:
@@ -36,8 +39,8 @@ def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: 
     The recovery step is a precedence-constrained knapsack. A price on the capacity leaves a maximum closure (minimum
     cut); the best price gives the linear relaxation's bound in about a dozen cuts, and closures on both sides of the
     capacity. What is left goes to a tree that branches on shared elements, a few nodes of it first, and many after a
-    short local search. Exponential in the worst case; the bound holds whenever the work ends, and no answer is worse
-    than *hint*.
+    short local search; where the gap is small after the first, to HiGHS before that. Exponential in the worst case; the
+    bound holds whenever the work ends, and no answer is worse than *hint*.
     """
     step = _Step(knapsack)
     if hint is not None:
@@ -87,6 +90,11 @@ class _Step:
         assert self.log.answer is not None
         tree = DeepTree(small, self.log.unit, reduced.forth(self.log.answer), best.price)
         self.branch(tree, reduced, budget.part(FIRST_TIME))
+        if self.log.gap <= TIGHT and not self.log.closed:
+            solved = solve(small, self.log.unit, seed, budget.part(PROGRAM_TIME))
+            if solved.queries is not None:
+                self.offer(reduced.back(solved.queries), "HiGHS")
+            self.log.prove(reduced.base + solved.bound, "HiGHS")
         if not self.log.closed and not budget.over():
             found = local_search_step(self.knapsack, budget.part(SEARCH_TIME), seed, self.log.answer)
             self.offer(found.queries, "tabu search")

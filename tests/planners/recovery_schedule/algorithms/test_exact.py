@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from ftplan.planners.recovery_schedule.algorithms import dynamic_programming
 from ftplan.planners.recovery_schedule.algorithms.exact import exact_step
 from ftplan.planners.recovery_schedule.algorithms.knapsack.completion import best_completion
 from ftplan.planners.recovery_schedule.algorithms.knapsack.instance import SetUnionKnapsack, common_unit
+from ftplan.planners.recovery_schedule.algorithms.knapsack.integer_program import solve
 from ftplan.planners.recovery_schedule.algorithms.knapsack.project_selection import priced_selection
 from ftplan.planners.recovery_schedule.algorithms.knapsack.reduction import reduce
 from tests.planners.recovery_schedule.algorithms.instances import brute_force, figure_2, knapsack_of, knapsacks
@@ -68,6 +71,19 @@ def test_the_bound_holds_however_little_is_done(knapsack: SetUnionKnapsack, limi
     assert choice.bound is not None
     assert choice.bound >= best * (1 - 1e-12)
     assert not choice.optimal or knapsack.value(choice.queries) == pytest.approx(best, rel=1e-8)
+
+
+@settings(deadline=None, max_examples=60)
+@given(knapsacks(), st.sampled_from([1.0, 1e12]))
+def test_the_integer_program_equals_all_choices(knapsack: SetUnionKnapsack, scale: float) -> None:
+    """In cores and in bytes alike; its bound holds without a margin of the caller's."""
+    scaled = replace(knapsack, weight=knapsack.weight * scale, capacity=knapsack.capacity * scale)
+    solved = solve(scaled, common_unit(knapsack.priority), 0, Budget(TIME_S))
+    best = brute_force(knapsack)
+    assert solved.queries is not None
+    assert knapsack.fits(solved.queries)
+    assert knapsack.value(solved.queries) == pytest.approx(best, rel=1e-8)
+    assert best * (1 - 1e-12) <= solved.bound <= best * (1 + 1e-6) + 1e-6
 
 
 @settings(deadline=None, max_examples=80)
