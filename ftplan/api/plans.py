@@ -23,9 +23,11 @@ from ftplan.planners.assessments import (
     scored,
     with_failures,
 )
+from ftplan.planners.incumbents import ending_at
 from ftplan.planners.kind import PlanKind, kind_of
 from ftplan.planners.plan_inputs import a_plan, with_inputs
 from ftplan.planners.scenarios import in_each, limits_of, mean_of, scenarios_of, unmet_limits
+from ftplan.reports.numbers import count
 
 
 def plan(
@@ -59,8 +61,8 @@ def plan(
     Raises
     ------
     FtplanError
-        If the command, the algorithm or an option is unknown or wrong, the algorithm does not plan for it, or an input
-        is missing.
+        If the command, the algorithm or an option is unknown or wrong, the algorithm does not plan for it, an input
+        is missing, or with ``strict_inputs`` the plan's objective depends on something that was assumed.
     """
     for name, given in (("command", command), ("algorithm", algorithm)):
         if not isinstance(given, str) and (given is not None or name == "command"):
@@ -73,7 +75,12 @@ def plan(
         raise FtplanError(f"{planner.kind} plans for no failure in particular: leave out fail, or use evaluate")
     asked = kind.options.of(planner.kind, options)
     asked.check_algorithm(planner.name, [row.name for row in registry.rows(planner.kind)])
-    return kind.make(problem, planner, asked)
+    with ending_at(asked.gap):
+        made = kind.make(problem, planner, asked)
+    if asked.strict_inputs and made.assumptions:
+        listed = "; ".join(f"{item.message} [{item.code}]" for item in made.assumptions)
+        raise FtplanError(f"--strict-inputs: {count(len(made.assumptions), 'assumption')}: {listed}")
+    return made
 
 
 def evaluate(

@@ -14,7 +14,7 @@ from ftplan.model.measures.recovery_time import (
     longest_interval,
     outside_fitted_range,
 )
-from ftplan.model.plan import InputFile, Warn
+from ftplan.model.plan import Assumption, InputFile, Warn
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
@@ -84,7 +84,7 @@ class GivenCosts(NamedTuple):
             f"no bandwidth is known: {BANDWIDTH_MB_S:g} MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in "
             "the cluster file"
         )
-        return BANDWIDTH_MB_S, (Warn("BANDWIDTH_ASSUMED", text),)
+        return BANDWIDTH_MB_S, (Assumption("BANDWIDTH_ASSUMED", text, BANDWIDTH_MB_S),)
 
     def delays(
         self, graph: TaskGraph, cost: FloatArray, age: float | None, headroom: float, replay: bool = True

@@ -15,7 +15,7 @@ from ftplan.io.documents import Source, read_document, refuse_not_finite
 from ftplan.io.fields import FileModel, ObjectiveModel, Version
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
 from ftplan.model import kinds
-from ftplan.model.plan import FORMAT, Infeasible, InputFile, Objective, Plan, Status, Warn
+from ftplan.model.plan import FORMAT, Assumption, Infeasible, InputFile, Objective, Plan, Status, Warn
 
 
 def _known(value: Any) -> str:
@@ -57,6 +57,14 @@ class WarnModel(FileModel):
     message: str = Field(description="For people")
 
 
+class AssumptionModel(FileModel):
+    """What no input says, and the objective depends on."""
+
+    code: str = Field(description="For machines")
+    text: str = Field(description="For people")
+    value: float | None = Field(None, description="What was taken; null where no number says it")
+
+
 class InfeasibleModel(FileModel):
     """Which limit cannot be met, and the smallest change that helps."""
 
@@ -84,6 +92,9 @@ class PlanModel(FileModel):
     rules: list[str] | None = Field(None, description="What the plan enforces")
     summary: dict[str, Any] | None = Field(None, description="Before, after, and the expected value at random")
     warnings: list[WarnModel] | None = Field(None, description="What deserves a second look")
+    assumptions: list[AssumptionModel] | None = Field(
+        None, description="What was assumed, and the objective depends on"
+    )
     infeasible: InfeasibleModel | None = Field(None, description="The limit that cannot be met")
     plan: dict[str, Any] | None = Field(description="What the kind prescribes; null without an answer")
 
@@ -133,5 +144,6 @@ def _built(value: Mapping[str, Any], model: PlanModel) -> Plan:
         summary=value.get("summary") or {},
         warnings=tuple(Warn(item.code, item.message) for item in model.warnings or ()),
         infeasible=Infeasible(**{k: infeasible.get(k) for k in InfeasibleModel.model_fields}) if infeasible else None,
+        assumptions=tuple(Assumption(item.code, item.text, item.value) for item in model.assumptions or ()),
         tool_version=model.tool_version,
     )

@@ -147,9 +147,29 @@ class Warn:
     code: str
     message: str
 
-    def to_dict(self) -> dict[str, str]:
-        """Return the fields as the plan file names them."""
-        return asdict(self)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as the plan file names them among warnings."""
+        return {"code": self.code, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption(Warn):
+    """What was assumed for the user, and an objective depends on.
+
+    Attributes
+    ----------
+    value
+        What was taken, in the unit that the message names; None where no number says it.
+    of_time
+        Whether only what is counted over time depends on it.
+    """
+
+    value: float | None = None
+    of_time: bool = field(default=False, compare=False)
+
+    def assumed(self) -> dict[str, Any]:
+        """Return the fields as the plan file names them among assumptions."""
+        return {"code": self.code, "text": self.message, "value": self.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +215,8 @@ class Plan:
         Figures ``before`` and ``after``, and those of a ``random`` plan.
     warnings
         Each with a ``code`` and a ``message``.
+    assumptions
+        What was assumed for the user and the objective depends on.
     infeasible
         The limit that cannot be met, and the smallest change that helps.
     tool_version
@@ -214,6 +236,7 @@ class Plan:
     summary: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Warn, ...] = ()
     infeasible: Infeasible | None = None
+    assumptions: tuple[Assumption, ...] = ()
     tool_version: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -233,6 +256,7 @@ class Plan:
             "rules": list(self.rules) if self.rules is not None else None,
             "summary": dict(self.summary),
             "warnings": [item.to_dict() for item in self.warnings],
+            "assumptions": [item.assumed() for item in self.assumptions],
             "infeasible": self.infeasible.to_dict() if self.infeasible else None,
             "plan": self.plan,
         }

@@ -4,7 +4,7 @@ A folder has its kind, options, problem, rules, algorithms, judge, words and pic
 What they share lies here, by step of the way:
 
 - The question: ``kind.py`` is what is known of one, ``registry.py`` finds its algorithms by name.
-- The inputs: ``situation.py`` collects them once (``origins.py``: measured, stated or assumed), with ``failures.py``,
+- The inputs: ``situation.py`` collects them once (``assumptions.py``: what no input says), with ``failures.py``,
   ``deployed.py`` (plans that are inputs of others) and ``named_nodes.py``.
 - The search: ``budget.py`` is the time and work that there is, ``interrupts.py`` runs solvers within it, ``result.py``
   is what an algorithm answers; ``fidelity_circuit/`` bounds output fidelity, ``fillable.py`` sums of cores.

@@ -50,7 +50,7 @@ class SearchOptions:
     """
 
     seed: int = 0
-    time_limit_s: float = 60.0
+    time_limit_s: float = 10.0
     iterations: int | None = None
 
 

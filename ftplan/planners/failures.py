@@ -12,7 +12,7 @@ from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster, Node
 from ftplan.model.failure import Arrival, Fail, Failure, FailureEvent
 from ftplan.model.names import Selector, natural_key, parse_selector
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Assumption, Warn
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray
 
@@ -151,8 +151,9 @@ def default_arrivals(cluster: Cluster | None, failed: Failed) -> tuple[tuple[Arr
     if not coming:
         return (), ()
     count = "1 new node" if len(coming) == 1 else f"{len(coming)} new nodes"
+    named = coming[0].node.id + (" and so on" if len(coming) > 1 else "")
     text = (
-        f"no arrivals are given: {count} with the cores of those that failed, {coming[0].node.id} and so on, can host "
+        f"no arrivals are given: {count} with the cores of those that failed, {named}, can host "
         "tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without)"
     )
-    return tuple(coming), (Warn("DEFAULT_ARRIVALS", text.replace(" and so on,", ",") if len(coming) == 1 else text),)
+    return tuple(coming), (Assumption("DEFAULT_ARRIVALS", text, len(coming)),)

@@ -22,6 +22,25 @@ Answer = TypeVar("Answer")
 
 Hear = Callable[[TraceLine], None]
 _TRACE: ContextVar[tuple[Hear, float] | None] = ContextVar("trace", default=None)
+_GAP: ContextVar[float] = ContextVar("gap", default=0.0)
+
+#: Pairs of what is decided and what it may be, such as tasks and nodes, up to which a proof takes little.
+FEW_PAIRS = 3_000
+
+
+@contextmanager
+def ending_at(gap: float) -> Iterator[None]:
+    """Let searches that begin in this block end at a gap, relative as that of the plan's objective."""
+    token = _GAP.set(gap)
+    try:
+        yield
+    finally:
+        _GAP.reset(token)
+
+
+def wanted_gap(pairs: int) -> float:
+    """Return the gap at which a search over so many pairs may end: 0 where they are few, which are soon proven."""
+    return _GAP.get() if pairs > FEW_PAIRS else 0.0
 
 
 @contextmanager
@@ -59,6 +78,8 @@ class Incumbents(Generic[Answer]):
         What rounding errors are relative to where that is more than value and bound: for sums that cancel out.
     scale
         What a gap is relative to, of value and bound; by default the value.
+    gap
+        At which the search may end, as :func:`wanted_gap` says for the search of a whole plan.
     """
 
     def __init__(
@@ -69,8 +90,9 @@ class Incumbents(Generic[Answer]):
         unit: float = 0.0,
         size: float = 0.0,
         scale: Callable[[float, float], float] | None = None,
+        gap: float = 0.0,
     ) -> None:
-        self.sense, self.search, self.unit, self.size = sense, search, unit, size
+        self.sense, self.search, self.unit, self.size, self.wanted = sense, search, unit, size, gap
         self.answer: Answer | None = None
         self.value = math.inf if sense == "min" else -math.inf
         self.bound = -self.value
@@ -143,7 +165,12 @@ class Incumbents(Generic[Answer]):
 
     @property
     def closed(self) -> bool:
-        """Whether the best answer is proven: value and bound are one multiple of the unit, or one but for rounding."""
+        """Whether the search may end: the best answer is proven, or the gap is no larger than wanted."""
+        return self.proven or self.gap <= self.wanted
+
+    @property
+    def proven(self) -> bool:
+        """Whether no answer is better: value and bound are one multiple of the unit, or one but for rounding."""
         if self.unit > 0.0 and math.isfinite(self.gap):
             return abs(self.bound - self.value) < 0.5 * self.unit
         return self.gap <= PROVEN
@@ -153,7 +180,7 @@ class Incumbents(Generic[Answer]):
         """The status of a plan with the best answer."""
         if self.answer is None:
             return "no-plan-in-time"
-        return "optimal" if self.closed else "feasible"
+        return "optimal" if self.proven else "feasible"
 
     @property
     def proven_bound(self) -> float | None:

@@ -17,6 +17,7 @@ from ftplan.costs.given_costs import recorded_costs
 from ftplan.io.options.fields import PlanOptions
 from ftplan.model.plan import InputFile, Objective, Plan, Warn
 from ftplan.model.problem import Problem
+from ftplan.planners.assumptions import assumptions_of
 from ftplan.planners.deployed import recorded
 from ftplan.planners.kind import kind_of
 from ftplan.planners.registry import Row
@@ -75,15 +76,16 @@ class Made:
 
     def plan(self, problem: Problem, planner: Row, options: PlanOptions) -> Plan:
         """Return the plan that *planner* made."""
+        recorded = {
+            **options.recorded(),
+            **self._files(planner.kind, options),
+            "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
+            **self.derived,
+        }
         return Plan(
             kind=planner.kind,
             algorithm=planner.name,
-            options={
-                **options.recorded(),
-                **self._files(planner.kind, options),
-                "spread": any(warning.code == "SPREAD" for warning in problem.warnings),
-                **self.derived,
-            },
+            options=recorded,
             seed=options.seed,
             inputs=self.inputs,
             status=self.result.status,
@@ -93,6 +95,7 @@ class Made:
             summary=self.summary,
             warnings=self.warnings,
             infeasible=self.result.infeasible,
+            assumptions=assumptions_of(problem, recorded, self.warnings, self.objective.name),
             plan=self.body,
             tool_version=__version__,
         )

@@ -2,7 +2,6 @@
 
 Each question's ``prepare`` starts from :func:`situation_of`. A field is computed when it is first used and then kept:
 nothing is read that a question does not ask for. T tasks, N nodes by their position in the cluster.
-:attr:`Situation.origins` says of each field whether it was measured, stated or assumed.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ftplan.model.problem import Problem, StatsTables
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
-from ftplan.planners import deployed, origins
+from ftplan.planners import deployed
 from ftplan.planners.failures import Failed, default_arrivals, what_fails
 
 
@@ -248,27 +247,6 @@ class Situation:
             None if self.given.costs is None else self.recovery.file,
         ]
         return tuple(file for file in found if file is not None)
-
-    @cached_property
-    def origins(self) -> Mapping[str, origins.Origin]:
-        """Where each field is from that the inputs say something of, or that is assumed, by its name."""
-        found = {
-            "graph": origins.of_rates(self.topology, self.measured.topology),
-            "costs": origins.of_costs(self.costs, self.stated_graph),
-            "state": origins.of_state(self.stated_graph, self.stats),
-            "series": origins.of_loads(self.stats),
-            "home": origins.of_placement(self.unplaced, self.topology, self.warnings),
-            "replicas": origins.of_deployed("replicas", self.given.replicas, bool(self.replicas)),
-            "copies": origins.of_deployed("checkpoints", self.given.checkpoints, bool(self.copies)),
-            "recovery": origins.of_recovery(self.recovery),
-            "bandwidth_mb_s": origins.of_bandwidth(self.recovery, self.given.bandwidth, self.network),
-            "delay_s": origins.of_delay(self.network),
-        }
-        given = self.given
-        if given.fail or given.complete_failure or (self.failure is not None and self.failure.fail):
-            found["failed"] = origins.of_failure(given.fail, given.complete_failure)
-            found["arrivals"] = origins.of_arrivals(bool(self.stated_arrivals), len(self.arrivals[0]))
-        return found
 
 
 def situation_of(

@@ -116,7 +116,7 @@ def solve_sat(
         Deterministic seconds of a search that is not meant to come to its end; else the budget's iterations buy them,
         and a search that does not end counts as cut.
     log, unit
-        Where better values and bounds are traced as they come, each times the unit.
+        Where better values and bounds are traced as they come, each times the unit; ends at the log's wanted gap.
     parameters
         Others of CP-SAT, by name.
 
@@ -141,6 +141,8 @@ def solve_sat(
     for name, value in parameters.items():
         setattr(given, name, value)
     heard = None
+    if log is not None:
+        given.relative_gap_limit = log.wanted
     if log is not None and log.traced:
         trace = log
 

@@ -10,7 +10,7 @@ from ftplan.model.kinds import row
 from ftplan.model.plan import Plan
 from ftplan.planners.assessments import Difference
 from ftplan.reports.answer import Answer, Table
-from ftplan.reports.numbers import is_number
+from ftplan.reports.numbers import count, is_number
 
 #: Rows of a table; the JSON has all.
 SHOWN = 40
@@ -50,14 +50,22 @@ def headline(plan: Plan, largest_gap: float | None = None) -> list[tuple[str, An
     A gap above *largest_gap* is not given exactly: the value is next to nothing.
     """
     objective = plan.objective
-    rows: list[tuple[str, Any]] = [("algorithm", plan.algorithm), ("status", plan.status)]
+    rows: list[tuple[str, Any]] = [("algorithm", plan.algorithm), ("status", verdict(plan))]
     if objective is not None and objective.value is not None:
         gap = None if objective.gap is None else f"{objective.gap:.4%}"
         if objective.gap is not None and largest_gap is not None and objective.gap > largest_gap:
             gap = f"more than {largest_gap:g} times the value"
         rows.append((f"{objective.name} ({objective.sense})", objective.value))
         rows += [("proven bound", objective.bound), ("gap", gap)]
-    return rows
+    return rows + [("assumed", f"{item.message} [{item.code}]") for item in plan.assumptions]
+
+
+def verdict(plan: Plan) -> str | None:
+    """Return the status, and how many assumptions it holds for."""
+    if not plan.assumptions:
+        return plan.status
+    optimal = "optimal for these inputs" if plan.status == "optimal" else plan.status
+    return f"{optimal}; {count(len(plan.assumptions), 'assumption')}"
 
 
 def refusal(plan: Plan) -> list[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""One situation serves every question: what is in it, where each part is from, and that it is collected once."""
+"""One situation serves every question: what is in it, and that it is collected once."""
 
 from __future__ import annotations
 
@@ -34,83 +34,6 @@ def small(*, cluster: bool = True, stats: str | None = "stats", **options: Any) 
         stats=None if stats is None else SMALL / stats,
     )
     return situation_of(problem, RecoveryScheduleOptions.of("recovery-schedule", options))
-
-
-def kinds(situation: Situation) -> dict[str, str]:
-    return {name: origin.kind for name, origin in situation.origins.items()}
-
-
-#: Without statistics: the topology states cpu and state, and no rate; nobody states the network.
-PLAIN = {
-    "graph": "assumed",
-    "costs": "stated",
-    "state": "stated",
-    "series": "assumed",
-    "home": "stated",
-    "replicas": "assumed",
-    "copies": "stated",
-    "recovery": "assumed",
-    "bandwidth_mb_s": "assumed",
-    "delay_s": "assumed",
-}
-#: The folder ``stats`` has records of key groups; ``stats-tasks`` what each task took and sent.
-KEY_GROUPS = {"costs": "measured", "series": "measured"}
-TASKS = {**KEY_GROUPS, "graph": "measured"}
-NO_CLUSTER = {"home": "assumed", "copies": "assumed"}
-
-
-@pytest.mark.parametrize(
-    ("cluster", "stats", "differs"),
-    [
-        (True, None, {}),
-        (False, None, NO_CLUSTER),
-        (True, "stats", KEY_GROUPS),
-        (False, "stats", {**KEY_GROUPS, **NO_CLUSTER}),
-        (True, "stats-tasks", TASKS),
-    ],
-)
-def test_origins(cluster: bool, stats: str | None, differs: dict[str, str]) -> None:
-    assert kinds(small(cluster=cluster, stats=stats)) == {**PLAIN, **differs}
-
-
-def test_origins_say_what_was_measured_stated_or_assumed() -> None:
-    found = {name: origin.text for name, origin in small(stats=None).origins.items()}
-    assert found == {
-        "graph": "1 record/s from each task of a source, and from there by selectivity",
-        "costs": "cpu of the topology, 1 core where it states none",
-        "state": "state_bytes of the topology",
-        "series": "equal shares of the load of each operator",
-        "home": "placement.tasks of the cluster",
-        "replicas": "no replicas are in place",
-        "copies": "placement.checkpoints of the cluster",
-        "recovery": "failures are noticed and tasks start in no time",
-        "bandwidth_mb_s": "100 MB/s; a recovery without it takes no time for transfers",
-        "delay_s": "0.001 s",
-    }
-    assert small().origins["series"].text == "48 windows of 3600 s in the statistics"
-    measured = "the topology's cpu, divided over the tasks of a process by their measured records"
-    assert small().origins["costs"].text == measured
-
-
-def test_origins_of_what_options_state() -> None:
-    found = small(fail=("zone:a",), bandwidth=10.0).origins
-    assert found["failed"] == ("stated", "--fail zone:a")
-    assert found["arrivals"] == ("assumed", "2 new nodes arrive, one for each failed one")
-    assert found["bandwidth_mb_s"] == ("stated", "--bandwidth 10")
-    assert small(complete_failure=True).origins["failed"] == ("stated", "--complete-failure")
-    assert small(fail=("zone:a",), arrivals=False).origins["arrivals"] == ("assumed", "no node arrives")
-
-
-def test_a_placement_that_was_made_up_is_assumed() -> None:
-    documents = {"topology": SMALL / "topology.yaml", "stats": SMALL / "stats"}
-    nodes = {"format": "ftplan/cluster", "format_version": "1.0", "nodes": [{"id": "n1", "cpu": 8}]}
-    assert situation_of(ftplan.load(**documents, cluster=nodes)).origins["home"].kind == "assumed"
-    spread = situation_of(ftplan.load(**documents, cluster=nodes, spread=True))
-    assert spread.origins["home"] == (
-        "assumed",
-        "tasks stand round robin on the cluster's nodes, as --spread asks",
-    )
-    assert (spread.home == 0).all()
 
 
 def test_arrays() -> None:

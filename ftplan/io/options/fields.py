@@ -246,7 +246,7 @@ class Options:
         Options that an answer does not keep among the others, such as the seed, which stands beside them.
     """
 
-    unrecorded: ClassVar[tuple[str, ...]] = ("seed",)
+    unrecorded: ClassVar[tuple[str, ...]] = ("seed", "strict_inputs")
 
     @classmethod
     def options(cls) -> dict[str, Option]:
@@ -292,8 +292,15 @@ class PlanOptions(Options):
     unsupported: ClassVar[Mapping[str, Mapping[str, tuple[Any, ...]]]] = {}
 
     seed: int = option(0, whole(0, MOST), "Seed of every random choice.")
-    time_limit_s: float = seconds(60.0, number(0.0, 1e9, above=True), "Stop searching after this time.")
+    time_limit_s: float = seconds(10.0, number(0.0, 1e9, above=True), "Stop searching after this time.")
+    gap: float = option(
+        0.001,
+        number(0.0, 1.0),
+        "Stop where value and proven bound are this near, relative as the gap.",
+        metavar="SHARE",
+    )
     iterations: int | None = option(None, optional(whole(0)), "Bound the search by work instead of time.", metavar="N")
+    strict_inputs: bool = option(False, FLAG, "Refuse a plan whose objective depends on something assumed.")
 
     def check_algorithm(self, algorithm: str, others: Iterable[str]) -> None:
         """Refuse an algorithm that does not plan for what is asked.
@@ -314,7 +321,7 @@ class PlanOptions(Options):
         Raises FtplanError if one is wrong, or a recorded fact is.
         """
         known = {name: item.check for name, item in cls.options().items()}
-        taken = {"seed": plan.seed}
+        taken: dict[str, Any] = {"seed": plan.seed}
         for name, value in plan.options.items():
             check = known.get(name) or cls.recorded_facts.get(name)
             if value is None or check is None:

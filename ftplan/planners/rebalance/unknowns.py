@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.measures.recovery_time import input_rate, longest_interval, outside_fitted_range
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Assumption, Warn
 from ftplan.model.statistics import KeyGroupSeries
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray
@@ -64,27 +64,27 @@ def unknown_warnings(
             f"the state of key groups of {of(some)} is unknown ({int(unknown.sum()):,} in all) and counts 0 bytes: "
             "direct moves seem to cost nothing; give state_bytes in the topology, or statistics with state"
         )
-        yield Warn("STATE_UNKNOWN", text)
+        yield Assumption("STATE_UNKNOWN", text, 0.0)
     ageless = np.isnan(known.interval_s) & replaying
     if ageless.any() and options.checkpoint_age_s is None:
         text = (
             f"no checkpoint.interval_s in the topology for {of(ageless)}: its checkpoints count as new, so that "
             "nothing is replayed after assisted moves; --checkpoint-age would tell"
         )
-        yield Warn("INTERVAL_UNKNOWN", text)
+        yield Assumption("INTERVAL_UNKNOWN", text, 0.0)
     sizeless = np.isnan(known.record_bytes) & replaying
     if sizeless.any() and not remote:
         text = (
             f"the statistics have no bytes of {of(sizeless)}: its records count 0 bytes in upstream buffers; give "
             "--record-bytes"
         )
-        yield Warn("RECORD_BYTES_UNKNOWN", text)
+        yield Assumption("RECORD_BYTES_UNKNOWN", text, 0.0)
     if known.assumed_times.any():
         text = (
             f"the time per record of {of(known.assumed_times)} follows from the cpu that the topology reserves; give "
             "record_time_s there, or statistics with cpu_ms, for better pauses"
         )
-        yield Warn("RECORD_TIME_ASSUMED", text)
+        yield Assumption("RECORD_TIME_ASSUMED", text)
     endless = np.flatnonzero(np.isinf(costs.catch_up))
     if len(endless):
         named = ", ".join(f"{o}/{g}" for o, g in (records.names[i] for i in endless[:NAMED].tolist()))

@@ -122,7 +122,7 @@ class RecoveryOptions:
     prefetch: bool = True
     parallel_recovery: bool = False
     seed: int = 0
-    time_limit_s: float = 60.0
+    time_limit_s: float = 10.0
     iterations: int | None = None
 
 

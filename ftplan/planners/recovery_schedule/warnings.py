@@ -9,7 +9,7 @@ import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.failed_queries import FailedQueries, failed_queries
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Assumption, Warn
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray
@@ -130,7 +130,7 @@ def _restores(problem: RecoveryProblem) -> list[Warn]:
         f"the failed tasks hold {_bytes(size)} of state, but no bandwidth is known: restores count as taking no time; "
         "give --bandwidth, or network.bandwidth_mb_s in the cluster file"
     )
-    return [Warn("RESTORE_TIME_UNKNOWN", text)]
+    return [Assumption("RESTORE_TIME_UNKNOWN", text, 0.0, of_time=True)]
 
 
 def _blocking(problem: RecoveryProblem) -> Warn:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE, ReplicaHosts
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Assumption, Warn
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
@@ -77,7 +77,7 @@ class FollowingRecovery:
         questions = [question for question in self.questions if question is not None]
         restored = [question.with_replicas(()) for question in questions]
         if any(item.state_bytes is not None and item.bandwidth_bytes_s is None for item in restored):
-            shown.append(Warn("RESTORE_TIME_UNKNOWN", NO_BANDWIDTH))
+            shown.append(Assumption("RESTORE_TIME_UNKNOWN", NO_BANDWIDTH, 0.0))
         return tuple(dict.fromkeys(shown))
 
     @cached_property

@@ -8,7 +8,7 @@ import numpy as np
 
 from ftplan.model.cluster import Cluster
 from ftplan.model.measures.stats_summary import LOW_COVERAGE
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Assumption, Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.topology import Topology
 from ftplan.planners.scale_out.demand.usage import OperatorUsage
@@ -79,7 +79,7 @@ def _of_tasks(usage: OperatorUsage) -> Iterator[Warn]:
             "the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give "
             "--task-memory, or memory_mb in the cluster file, and statistics with memory_bytes"
         )
-        yield Warn("NO_MEMORY", text)
+        yield Assumption("NO_MEMORY", text)
 
 
 def _of_demand(usage: OperatorUsage) -> Iterator[Warn]:

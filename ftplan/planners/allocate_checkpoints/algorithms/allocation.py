@@ -39,7 +39,7 @@ class AllocationOptions:
     balance: Balance = "auto"
     anti_affinity: AntiAffinity = "node"
     seed: int = 0
-    time_limit_s: float = 60.0
+    time_limit_s: float = 10.0
     iterations: int | None = None
     bound: bool = False
     objective: CheckpointObjective = field(default_factory=CheckpointObjective)

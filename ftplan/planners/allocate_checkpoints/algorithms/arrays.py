@@ -17,7 +17,7 @@ from ftplan.model.plan import Status, Warn
 from ftplan.model.tolerances import LEAST_SCALE, NOISE, PROVEN, ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MB
-from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.incumbents import Incumbents, wanted_gap
 from ftplan.planners.solver import DOUBT, SCIP_DOUBT
 
 #: Bytes of one pair of key group and node: its cost, and whether it is allowed.
@@ -131,7 +131,8 @@ class CheckpointProblem:
     def incumbents(self) -> Incumbents[IntArray]:
         """Return the log of a search for cheap copies (U, c)."""
         size = max(abs(self.random_value), self.noise / ROUNDING)
-        return Incumbents("min", "cost", unit=1.0 if self.integral else 0.0, size=size, scale=self._scale)
+        unit = 1.0 if self.integral else 0.0
+        return Incumbents("min", "cost", unit=unit, size=size, scale=self._scale, gap=wanted_gap(self.cost.size))
 
     def reached(self, bound: float, value: float) -> bool:
         """Return whether no cost lies between a bound and a value: whole ones are a whole number apart."""

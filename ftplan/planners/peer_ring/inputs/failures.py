@@ -12,7 +12,7 @@ from ftplan.io.selector_checks import check_selector
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Failure
 from ftplan.model.names import Selector, parse_selector
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Assumption, Warn
 from ftplan.model.topology import BoolArray, FloatArray
 
 
@@ -37,7 +37,7 @@ class FailureProbabilities:
         if known and unknown:
             some = "1 node has" if unknown == 1 else f"{unknown:,} nodes have"
             text = f"{some} no failure_probability in the cluster file: none fails but with its zone"
-            said = (Warn("PROBABILITY_UNKNOWN", text),)
+            said = (Assumption("PROBABILITY_UNKNOWN", text, 0.0),)
         return cls(
             np.array([chance or 0.0 for chance in nodes], dtype=np.float64),
             np.array([stated.get(zone) or 0.0 for zone in zones], dtype=np.float64),

@@ -10,7 +10,7 @@ import numpy as np
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.measures.key_group_demand import demand, record_bytes
 from ftplan.model.measures.stats_summary import unmeasured_warnings
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Assumption, Warn
 from ftplan.model.rates import rates
 from ftplan.model.statistics import KeyGroupSeries, window_numbers
 from ftplan.model.task_graph import TaskGraph
@@ -136,7 +136,7 @@ def _unknown_state(state: FloatArray, operator: IntArray, operators: Sequence[Op
     some = f"the state of key groups of {names} is unknown ({int(unknown.sum()):,} in all)"
     then = "their number counts instead of bytes" if unknown.all() else "and counts 0 bytes"
     remedy = "give state_bytes in the topology, or statistics with state"
-    yield Warn("STATE_UNKNOWN", f"{some}{': ' if unknown.all() else ' '}{then}: {remedy}")
+    yield Assumption("STATE_UNKNOWN", f"{some}{': ' if unknown.all() else ' '}{then}: {remedy}")
 
 
 def measured_queues(situation: Situation, loads: RingLoads, capacity: FloatArray) -> FloatArray | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.measures.recovery_time import input_rate, longest_interval, outside_fitted_range
-from ftplan.model.plan import Warn
+from ftplan.model.plan import Assumption, Warn
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.model.units import MB
@@ -110,7 +110,7 @@ def _interval(options: PeerRingOptions, graph: TaskGraph, loads: RingLoads) -> t
     if stated is not None:
         return stated, ()
     text = f"no operator states checkpoint.interval_s: {INTERVAL_S:g} s is taken; give --interval"
-    return INTERVAL_S, (Warn("INTERVAL_UNKNOWN", text),)
+    return INTERVAL_S, (Assumption("INTERVAL_UNKNOWN", text, INTERVAL_S),)
 
 
 def _touched(loads: RingLoads, interval: float) -> float:

@@ -119,7 +119,7 @@ def _best(repair: RepairSearch, beside: ComparedSchedules) -> Result[Schedule]:
         beside = replace(beside, most_back=tuple(zip(at_s.tolist(), most.tolist(), strict=True)))
     stopped = any(w.code == "TIME_LIMIT" for result in repair.results for w in result.warnings)
     repair.budget.cut |= stopped or repair.bound_cut
-    said = () if log.closed else repair.budget.warnings()
+    said = () if log.proven else repair.budget.warnings()
     warnings = (*(w for w in best.warnings if w.code != "TIME_LIMIT"), *said)
     answer = replace(best.answer, beside=beside)
     return replace(best, status=log.status, answer=answer, bound=log.proven_bound, warnings=warnings)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.incumbents import Incumbents, wanted_gap
 from ftplan.planners.recovery_schedule.algorithms.by_objective import by_objective
 from ftplan.planners.recovery_schedule.algorithms.dynamic_programming import optimum_where_few
 from ftplan.planners.recovery_schedule.algorithms.knapsack.bounds import fractional_bound
@@ -52,7 +52,7 @@ def exact_step(knapsack: SetUnionKnapsack, budget: Budget, seed: int = 0, hint: 
     if not step.log.closed:
         step.close(reduced, seed, budget)
     assert step.log.answer is not None
-    return StepChoice(step.log.answer, step.log.bound, step.log.closed, f"bound by {step.log.proven_by}")
+    return StepChoice(step.log.answer, step.log.bound, step.log.proven, f"bound by {step.log.proven_by}")
 
 
 class _Step:
@@ -60,7 +60,9 @@ class _Step:
 
     def __init__(self, knapsack: SetUnionKnapsack) -> None:
         self.knapsack = knapsack
-        self.log: Incumbents[BoolArray] = Incumbents("max", "step", unit=common_unit(knapsack.priority))
+        self.log: Incumbents[BoolArray] = Incumbents(
+            "max", "step", unit=common_unit(knapsack.priority), gap=wanted_gap(len(knapsack.member))
+        )
 
     def offer(self, queries: BoolArray, by: str) -> None:
         """Take a better choice that fits, with all that comes free."""

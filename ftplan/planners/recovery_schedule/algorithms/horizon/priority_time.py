@@ -84,7 +84,7 @@ def plan_horizon(problem: TimeIndexedKnapsack, solver: StepSolver, budget: Budge
         if proven is not None:
             log.prove(proven, "CP-SAT")
     value, bound = problem.downtime(log.value), problem.downtime(log.bound)
-    return HorizonPlan(log.answer, value, bound, float(most[0]), log.closed, problem.downtime(problem.gained(myopic)))
+    return HorizonPlan(log.answer, value, bound, float(most[0]), log.proven, problem.downtime(problem.gained(myopic)))
 
 
 def step_by_step(

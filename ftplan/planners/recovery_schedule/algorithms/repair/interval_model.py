@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.incumbents import Incumbents, wanted_gap
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     NOWHERE,
     RepairInstance,
@@ -66,7 +66,9 @@ def solve_intervals(
     if budget.iterations == 0 or too_large(instance, budget) or (whole := integer_repair(instance)) is None:
         return start, None, False
     model, size = _IntervalModel(instance, whole, start, most), instance.nothing
-    log: Incumbents[RepairPlacement] = Incumbents("min", "priority-time from a step on", size=size)
+    log: Incumbents[RepairPlacement] = Incumbents(
+        "min", "priority-time from a step on", size=size, gap=wanted_gap(len(instance.task) * len(instance.host))
+    )
     log.offer(start, value(instance, start), "start")
     # level 2: what is back by which point is all in the linear relaxation
     answer = solve_sat(model.model, budget, seed, log=log, unit=whole.unit, linearization_level=2)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from ftplan.model.tolerances import PROVEN, ROUNDING
 from ftplan.planners.budget import Budget
-from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.incumbents import Incumbents, wanted_gap
 from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     RepairInstance,
     RepairPlacement,
@@ -46,6 +46,11 @@ LEAST_GAP_SCALE = 5e-4
 MOST_PAIRS = 20_000_000
 
 
+def pairs_of(problem: RecoveryProblem) -> int:
+    """Return the number of pairs of a failed task and a node that it may go to."""
+    return int(problem.failed.sum()) * len(problem.hosts)
+
+
 class RepairSearch:
     """A repair that is planned by one method: the schedules so far, the best of them and what none exceeds."""
 
@@ -65,6 +70,7 @@ class RepairSearch:
             options.objective,
             size=size if objective.sense == "min" else 0.0,
             scale=lambda value, _: max(abs(value), LEAST_GAP_SCALE),
+            gap=wanted_gap(pairs_of(problem)),
         )
         self.results: list[Result[Schedule]] = []
         self.stairs: Stairs | None = None
@@ -78,8 +84,7 @@ class RepairSearch:
     @property
     def is_planned(self) -> bool:
         """Whether the repair is planned as a whole, in which tasks are not split."""
-        pairs = int(self.problem.failed.sum()) * len(self.problem.hosts)
-        return self.method.alone is None and not self.options.parallel_recovery and pairs <= MOST_PAIRS
+        return self.method.alone is None and not self.options.parallel_recovery and pairs_of(self.problem) <= MOST_PAIRS
 
     def add(self, result: Result[Schedule], by: str) -> float | None:
         """Take a schedule, if there is one; return what it is worth."""
@@ -107,9 +112,9 @@ class RepairSearch:
         return self.objective.of_schedule(nothing_recovered(self.problem))
 
     def reached(self, worth: float) -> bool:
-        """Return whether nothing can be worth more, up to rounding."""
+        """Return whether nothing can be worth more, up to rounding and the gap that is wanted."""
         value = self._value(worth)
-        return abs(self.log.bound - value) <= PROVEN * max(abs(value), LEAST_GAP_SCALE)
+        return abs(self.log.bound - value) <= max(PROVEN, self.log.wanted) * max(abs(value), LEAST_GAP_SCALE)
 
 
 def plan_whole_repair(repair: RepairSearch) -> None:
