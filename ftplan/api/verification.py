@@ -17,6 +17,7 @@ from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, SOLVED
 from ftplan.model.violation import Violation
 from ftplan.planners.assessments import Verification, with_failures
+from ftplan.planners.assumptions import judge_assumptions
 from ftplan.planners.judging import UNANSWERED, Judged, differences, judge_envelope, shown, unknown_objective
 from ftplan.planners.kind import PlanKind, kind_of
 from ftplan.planners.plan_inputs import stale_inputs, with_inputs
@@ -107,7 +108,8 @@ def _judged(plan: Plan, problem: Problem, kind: PlanKind, strict: bool) -> Judge
         # Rules that nobody knows are said above, and no judge knows what to do with them.
         known = None if plan.rules is None else tuple(rule for rule in plan.rules if rule in judges.rules)
         judged = judges.answer(replace(plan, rules=known), problem, strict)
-    left = (*left, *judged.not_recomputed)
+    broken, unknown = judge_assumptions(plan, problem)
+    violations, left = violations + broken, (*left, *judged.not_recomputed, *unknown)
     if plan.objective is not None and plan.objective.bound is not None:
         left = ("bound", *left)
     return Judged([*violations, *judged.violations], () if plan.plan is None else judged.rules, left)

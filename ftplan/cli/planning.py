@@ -84,7 +84,7 @@ def _planned(kind: PlanKind, given: dict[str, Any]) -> Plan:
         proof = "" if proven else "; exact proves the optimum"
         say(f"algorithm: {plan.algorithm} (the default{proof})", quiet=given["quiet"])
     warn(plan.warnings, quiet=given["quiet"])
-    for item in plan.assumptions:
+    for item in plan.assumptions or ():
         if item.code not in {warning.code for warning in plan.warnings}:
             say(f"assumed: {item.message} [{item.code}]", quiet=given["quiet"])
     return plan

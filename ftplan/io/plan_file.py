@@ -144,6 +144,8 @@ def _built(value: Mapping[str, Any], model: PlanModel) -> Plan:
         summary=value.get("summary") or {},
         warnings=tuple(Warn(item.code, item.message) for item in model.warnings or ()),
         infeasible=Infeasible(**{k: infeasible.get(k) for k in InfeasibleModel.model_fields}) if infeasible else None,
-        assumptions=tuple(Assumption(item.code, item.text, item.value) for item in model.assumptions or ()),
+        assumptions=None
+        if model.assumptions is None
+        else tuple(Assumption(item.code, item.text, item.value) for item in model.assumptions),
         tool_version=model.tool_version,
     )

@@ -216,7 +216,7 @@ class Plan:
     warnings
         Each with a ``code`` and a ``message``.
     assumptions
-        What was assumed for the user and the objective depends on.
+        What was assumed for the user and the objective depends on; None where nobody says.
     infeasible
         The limit that cannot be met, and the smallest change that helps.
     tool_version
@@ -236,7 +236,7 @@ class Plan:
     summary: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[Warn, ...] = ()
     infeasible: Infeasible | None = None
-    assumptions: tuple[Assumption, ...] = ()
+    assumptions: tuple[Assumption, ...] | None = None
     tool_version: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -256,7 +256,7 @@ class Plan:
             "rules": list(self.rules) if self.rules is not None else None,
             "summary": dict(self.summary),
             "warnings": [item.to_dict() for item in self.warnings],
-            "assumptions": [item.assumed() for item in self.assumptions],
+            "assumptions": None if self.assumptions is None else [item.assumed() for item in self.assumptions],
             "infeasible": self.infeasible.to_dict() if self.infeasible else None,
             "plan": self.plan,
         }

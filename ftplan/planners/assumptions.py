@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from ftplan.costs.given_costs import CHECKPOINT_AGE
 from ftplan.model.defaults import MEAN_UTILISATION
-from ftplan.model.plan import Assumption, Warn
+from ftplan.model.plan import Assumption, Plan, Warn
 from ftplan.model.problem import Problem
+from ftplan.model.violation import Violation
 
 #: Seconds of statistics below which it is an assumption that they stand for what comes.
 SHORT_S = 3600.0
@@ -43,6 +46,25 @@ def assumptions_of(
     return tuple(dict.fromkeys(found))
 
 
+def judge_assumptions(plan: Plan, problem: Problem) -> tuple[list[Violation], tuple[str, ...]]:
+    """Hold what a plan says it assumed to what follows from its options and inputs, and to its own warnings.
+
+    Also returns what was not recomputed: the values of those that are warnings too.
+    """
+    if plan.assumptions is None or plan.objective is None or not plan.options:
+        return [], ()
+    follow = assumptions_of(problem, plan.options, (), plan.objective.name)
+    said = {(warning.code, warning.message) for warning in plan.warnings}
+    noticed = [item for item in plan.assumptions if (item.code, item.message) in said]
+    own = [item for item in plan.assumptions if item not in noticed]
+    wrong = [item for item in own if item not in follow] + [item for item in follow if item not in own]
+    if len(own) != len(set(own)) or len(noticed) != len(set(noticed)):
+        wrong += own[:1]
+    text = "the objective rests on other assumptions than the plan states: {}"
+    broken = [Violation("ASSUMPTIONS_DIFFER", text.format(item.code), "assumptions") for item in wrong[:1]]
+    return broken, tuple(f"assumptions[{plan.assumptions.index(item)}]" for item in noticed)
+
+
 def _detection(objective: str, options: Mapping[str, Any]) -> Iterator[Assumption]:
     recovers = objective in ("priority-time", "fidelity-time") or options.get("then_recover")
     if recovers and options.get("costs") is None:
@@ -66,7 +88,7 @@ def _capacity(options: Mapping[str, Any]) -> Iterator[Assumption]:
     if options.get("load") == "cpu_ms":
         return
     text = (
-        f"a core does {derived:g} units of load per second, by which nodes are {MEAN_UTILISATION:.0%} busy on average; "
+        f"a core does {derived:.4g} units of load per second, by which nodes are {MEAN_UTILISATION:.0%} busy on average; "
         "--capacity-per-core says"
     )
     yield Assumption("CAPACITY_ASSUMED", text, float(derived))
@@ -77,7 +99,7 @@ def _memory(problem: Problem, options: Mapping[str, Any]) -> Iterator[Assumption
         return  # only plans of copies, replicas and moves put state where there was none
     assert problem.topology is not None
     unknown = [] if problem.cluster is None else [node for node in problem.cluster.nodes if node.memory_mb is None]
-    if unknown and any(operator.state_bytes for operator in problem.topology.operators):
+    if unknown and any(np.any(operator.state_bytes) for operator in problem.topology.operators):
         named = unknown[0].id if len(unknown) == 1 else f"{unknown[0].id} and {len(unknown) - 1:,} more"
         text = f"nodes without memory_mb have room for all state ({named})"
         yield Assumption("MEMORY_ASSUMED", text, None)

@@ -57,7 +57,7 @@ def headline(plan: Plan, largest_gap: float | None = None) -> list[tuple[str, An
             gap = f"more than {largest_gap:g} times the value"
         rows.append((f"{objective.name} ({objective.sense})", objective.value))
         rows += [("proven bound", objective.bound), ("gap", gap)]
-    return rows + [("assumed", f"{item.message} [{item.code}]") for item in plan.assumptions]
+    return rows + [("assumed", f"{item.message} [{item.code}]") for item in plan.assumptions or ()]
 
 
 def verdict(plan: Plan) -> str | None:

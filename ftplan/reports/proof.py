@@ -90,7 +90,7 @@ def proof(plan: Plan) -> list[str]:
         said.append(f"{plan.reason[:1].upper()}{plan.reason[1:]}.")
     if meaning:
         said.append(f"{name} means: {meaning}.")
-    return said + [f"Assumed: {item.message}." for item in plan.assumptions]
+    return said + [f"Assumed: {item.message}." for item in plan.assumptions or ()]
 
 
 def _scale(objective: Objective) -> str:

@@ -63,8 +63,8 @@ _COUNTS = {
 }
 _FLAGS = {
     "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "parallel_recovery", "partial",
-    "pause_lower_priority", "prefetch", "replay", "spread", "by_probability", "prove", "rebalance", "strict", "suggest",
-    "then_recover", "worst_case",
+    "pause_lower_priority", "prefetch", "replay", "spread", "by_probability", "prove", "rebalance", "strict",
+    "strict_inputs", "suggest", "then_recover", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
 _INPUTS = {"topology", "cluster", "stats", "failure", "costs", "rules"}
@@ -265,7 +265,7 @@ def test_plans_record_every_option_and_verify_reads_it_back(
         "cases",
         *(f"{n}_requested" for n in ("alarming", "balance", "objective", "capacity_per_core", "tolerance")),
     }
-    assert set(plan.options) - facts == set(DEFAULTS[kind]) - {"seed"}
+    assert set(plan.options) - facts == set(DEFAULTS[kind]) - {"seed", "strict_inputs"}
     assert options.of_plan(plan) == options.of("x", given)
     again = {name: value for name, value in options.asked_by(plan).items() if name != "seed"}
     assert options.of("x", {**again, "seed": plan.seed}) == options.of("x", given)
