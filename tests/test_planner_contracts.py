@@ -32,7 +32,10 @@ def every(part: str) -> list[Any]:
 
 def answer(row: Row, question: Question, seed: int | None = None, **options: Any) -> ftplan.Plan:
     return ftplan.plan(
-        row.kind, inputs(question.documents, seed), algorithm=row.name, **{**question.options, **options}
+        row.kind,
+        inputs(question.documents, seed),
+        algorithm=row.name,
+        **{"time_limit_s": 60.0, **question.options, **options},
     )
 
 

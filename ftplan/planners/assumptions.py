@@ -88,8 +88,8 @@ def _capacity(options: Mapping[str, Any]) -> Iterator[Assumption]:
     if options.get("load") == "cpu_ms":
         return
     text = (
-        f"a core does {derived:.4g} units of load per second, by which nodes are {MEAN_UTILISATION:.0%} busy on average; "
-        "--capacity-per-core says"
+        f"a core does {derived:.4g} units of load per second, by which nodes are {MEAN_UTILISATION:.0%} busy on "
+        "average; --capacity-per-core says"
     )
     yield Assumption("CAPACITY_ASSUMED", text, float(derived))
 
