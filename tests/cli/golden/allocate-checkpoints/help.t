@@ -53,8 +53,11 @@
                                     placing checkpoints no longer pays.
     --plot FILE                     Draw the copies on each node, as .svg or .png.
     --seed INTEGER RANGE            Seed of every random choice.  [default: 0; 0<=x<=2147483647]
-    --time-limit TIME               Stop searching after this time.  [default: 60s]
+    --time-limit TIME               Stop searching after this time.  [default: 10s]
+    --gap SHARE                     Stop where value and proven bound are this near, relative as the gap.
+                                    [default: 0.001]
     --iterations N                  Bound the search by work instead of time.  [x>=0]
+    --strict-inputs                 Refuse a plan whose objective depends on something assumed.
     --trace FILE                    Write value and bound over time, as JSON lines.
     -o, --output FILE               Write JSON here; - is standard output.  [default: -]
     --force                         Overwrite an existing output.

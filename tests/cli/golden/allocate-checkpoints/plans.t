@@ -3,10 +3,11 @@ An optimum, as a table.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --algorithm exact --format table
   checkpoint allocation
   algorithm                  exact
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   usable (max)               72
   proven bound               72
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -51,16 +52,18 @@ An optimum, as a table.
   sessions/5  –     n3  524,288
   sessions/6  –     n1  524,288
   sessions/7  –     n4  524,288
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 By the same objective, named.
 
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --algorithm exact --objective usable --format table
   checkpoint allocation
   algorithm                  exact
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   usable (max)               72
   proven bound               72
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -105,6 +108,7 @@ By the same objective, named.
   sessions/5  –     n3  524,288
   sessions/6  –     n1  524,288
   sessions/7  –     n4  524,288
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 By correlation, as Markdown.
 
@@ -112,10 +116,11 @@ By correlation, as Markdown.
   | checkpoint allocation |  |
   |---|---|
   | algorithm | exact |
-  | status | optimal |
+  | status | optimal for these inputs; 1 assumption |
   | correlation (min) | -582.6 |
   | proven bound | -582.6 |
   | gap | 0.0000% |
+  | assumed | a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED] |
   | expected of a random plan | 52.7 |
   | usable share at random | 0.28 |
   | usable share of even | 0.2727 |
@@ -165,3 +170,4 @@ By correlation, as Markdown.
   | sessions/6 | – | n4 | 524,288 |
   | sessions/7 | – | n3 | 524,288 |
   2> ftplan: warning: usable share 0.2727, no better than random copies (0.28) and --algorithm even (0.2727): in windows of overload this plan helps no more than chance; take --objective usable, or even [NO_GAIN_IN_USABLE_SHARE]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

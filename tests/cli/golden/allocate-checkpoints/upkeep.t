@@ -4,11 +4,12 @@ Copies in place are moved until two moves or four megabytes are spent.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --balance 0.6 --current now.json --max-moves 2 --max-bytes 4MB --detailed-exitcode --format table
   checkpoint allocation
   algorithm                  correlated
-  status                     feasible
+  status                     feasible; 1 assumption
   reason                     moved 2 copies: as good as a fresh plan
   usable (max)               84
   proven bound               –
   gap                        –
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -58,6 +59,7 @@ Copies in place are moved until two moves or four megabytes are spent.
   alerts/1    n2    n4  262,144
   sessions/4  n4    n2  524,288
   2> ftplan: algorithm: correlated (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: moved 2 copies: as good as a fresh plan
   [3]
 
@@ -66,11 +68,12 @@ They are moved until the plan is close enough to a fresh one.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --balance none --current now.json --threshold 0.1 --format table --detailed-exitcode
   checkpoint allocation
   algorithm                  correlated
-  status                     feasible
+  status                     feasible; 1 assumption
   reason                     moved 3 copies: 0.03817 of what a random plan loses against a fresh one is left, within --threshold 0.1
   usable (max)               112
   proven bound               –
   gap                        –
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -121,6 +124,7 @@ They are moved until the plan is close enough to a fresh one.
   sessions/5  n3    n2  524,288
   sessions/6  n5    n1  524,288
   2> ftplan: algorithm: correlated (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: moved 3 copies: 0.03817 of what a random plan loses against a fresh one is left, within --threshold 0.1
   [3]
 
@@ -129,11 +133,12 @@ Copies that break rules, and too few moves to mend them all.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --max-moves 3 --format table
   checkpoint allocation
   algorithm                  correlated
-  status                     feasible
+  status                     feasible; 1 assumption
   reason                     moved 3 copies: --max-moves 3 allows no more, and mending all rules that the copies in place break takes at least 9 moves of 4456448 bytes; still broken: copies-on-distinct-nodes, balance
   usable (max)               14
   proven bound               –
   gap                        –
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.2761
   usable share of even       0.2727
@@ -186,6 +191,7 @@ Copies that break rules, and too few moves to mend them all.
   2> ftplan: algorithm: correlated (the default; exact proves the optimum)
   2> ftplan: warning: moved 3 copies: --max-moves 3 allows no more, and mending all rules that the copies in place break takes at least 9 moves of 4456448 bytes; still broken: copies-on-distinct-nodes (sessions/0 has 0 copies instead of 1 and 4 more), balance (n1 holds copies of load 136, outside 188.03 to 209.303 (fair share 198.667, balance 0.053538) and 5 more) [RULES_STILL_BROKEN]
   2> ftplan: warning: usable share 0.09859, no better than random copies (0.2761) and --algorithm even (0.2727): in windows of overload this plan helps no more than chance; --algorithm even does as well [NO_GAIN_IN_USABLE_SHARE]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: moved 3 copies: --max-moves 3 allows no more, and mending all rules that the copies in place break takes at least 9 moves of 4456448 bytes; still broken: copies-on-distinct-nodes, balance
 
 No copies in place.

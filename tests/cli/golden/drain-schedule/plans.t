@@ -56,6 +56,7 @@ One node of a zone at a time, a quarter of the output kept, as JSON.
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max-per-zone 1 --min-fidelity 0.25 --algorithm greedy --format json
   {
     "algorithm": "greedy",
+    "assumptions": [],
     "format": "ftplan/plan",
     "format_version": "1.0",
     "infeasible": null,
@@ -83,6 +84,7 @@ One node of a zone at a time, a quarter of the output kept, as JSON.
     "options": {
       "checkpoints": null,
       "costs": null,
+      "gap": 0.001,
       "iterations": null,
       "keep_copies": "all",
       "keep_priority": null,
@@ -97,7 +99,7 @@ One node of a zone at a time, a quarter of the output kept, as JSON.
       "replicas": null,
       "restart_s": 120.0,
       "spread": false,
-      "time_limit_s": 60.0
+      "time_limit_s": 10.0
     },
     "plan": {
       "rounds": [

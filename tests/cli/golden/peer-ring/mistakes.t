@@ -90,7 +90,10 @@ More nodes than places.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --operator alerts --format table
   peer ring
   algorithm     exact
-  status        infeasible
+  status        infeasible; 3 assumptions
+  assumed       no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
+  assumed       no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  assumed       a core does 0.004828 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason        6 nodes on the ring, but key groups at 4 places only: each node needs one of its own
   limit         key-groups
   current       4
@@ -100,16 +103,20 @@ More nodes than places.
   2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
   2> ftplan: warning: no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  2> ftplan: assumed: a core does 0.004828 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: no plan: 6 nodes on the ring, but key groups at 4 places only: each node needs one of its own
   2> ftplan: smallest fix: --remove n1 --remove n2
   [1]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --operator alerts --remove n5 --remove n6 --format table
   peer ring
   algorithm                 exact
-  status                    optimal
+  status                    optimal for these inputs; 3 assumptions
   largest-load (min)        1.315
   proven bound              1.315
   gap                       0.0000%
+  assumed                   no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
+  assumed                   no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  assumed                   a core does 0.007242 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     4
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone
@@ -151,6 +158,7 @@ More nodes than places.
   2> ftplan: warning: no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
   2> ftplan: warning: no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   2> ftplan: warning: above 0.85 of their capacity: n1; another node (--add) would relieve them [OVERLOADED]
+  2> ftplan: assumed: a core does 0.007242 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 Rings made by hand.
 

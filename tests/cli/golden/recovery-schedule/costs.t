@@ -143,12 +143,14 @@ A plan is stale where its costs changed, and a job that never catches up has no 
   [2]
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --costs costs.yaml --algorithm even -o copies.json
   2> ftplan: warning: by the recovery costs state is remote: a task fetches it from the store wherever it starts, and no copy on a node makes that faster: the placement of checkpoints no longer pays [REMOTE_STATE]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> checkpoint allocation
   2> algorithm                  even
-  2> status                     feasible
+  2> status                     feasible; 1 assumption
   2> usable (max)               60
   2> proven bound               –
   2> gap                        –
+  2> assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> expected of a random plan  61.6
   2> usable share at random     0.28
   2> rules                      copy-not-with-primary, copies-on-distinct-nodes, even-count

@@ -16,12 +16,14 @@ A running query gives way to a failed one that matters more, and comes back with
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml -f failure.yaml --objective priority-time --pause-lower-priority --output gives-way.json --format table
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 1 cores in sum, which is there at 120 s; this plan recovers step by step all the same [BLOCKING_RECOVERY]
+  2> ftplan: assumed: failures are noticed and tasks start again in no time; --costs says what both take [DETECTION_ASSUMED]
   2> recovery schedule
   2> algorithm                  auto
-  2> status                     optimal
+  2> status                     optimal for these inputs; 1 assumption
   2> priority-time (min)        230
   2> proven bound               230
   2> gap                        0.0000%
+  2> assumed                    failures are noticed and tasks start again in no time; --costs says what both take [DETECTION_ASSUMED]
   2> failed tasks               1 (1 cores)
   2> failed queries             1 (priority 9)
   2> failed cost shared by all  100.0%

@@ -4,10 +4,11 @@ Replicas in place, of which two may change.
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 6 --algorithm exact --current plan.json --max-changes 2 --format table
   task replication
   algorithm              exact
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   output-fidelity (max)  0.25
   proven bound           0.25
   gap                    0.0000%
+  assumed                each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
   budget                 6 replicas
   tasks that may fail    8 of 8
   failures               worst-case
@@ -29,3 +30,4 @@ Replicas in place, of which two may change.
   alerts/1    n4
   sessions/1  n6
   2> ftplan: warning: the budget holds a replica of task:clicks/1 that finds no node with room outside their primary's zone: it needs 1 cores of the 6.2 that are free; for all of these, add to the nodes of the cluster file: {id: extra-1, cpu: 1.25} [NO_ROOM]
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]

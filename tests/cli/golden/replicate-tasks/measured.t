@@ -23,12 +23,14 @@ The way that carries most, as a log of tasks and substreams tells.
   2> clicks/1    n6
   2> sessions/2  n3
   $ ftplan replicate-tasks -t topology.yaml --budget 3 --algorithm exact -o plain.json
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
   2> task replication
   2> algorithm              exact
-  2> status                 optimal
+  2> status                 optimal for these inputs; 1 assumption
   2> output-fidelity (max)  0.0625
   2> proven bound           0.0625
   2> gap                    0.0000%
+  2> assumed                each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
   2> budget                 3 replicas
   2> tasks that may fail    8 of 8
   2> failures               worst-case

@@ -3,10 +3,11 @@ Half of the tasks, as a table.
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 50% --format table
   task replication
   algorithm              structure-aware
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   output-fidelity (max)  0.125
   proven bound           0.125
   gap                    0.0000%
+  assumed                each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
   budget                 4 replicas
   tasks that may fail    8 of 8
   failures               worst-case
@@ -24,12 +25,20 @@ Half of the tasks, as a table.
   clicks/0    n6
   sessions/0  n5
   2> ftplan: algorithm: structure-aware (the default; exact proves the optimum)
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
 
 An optimum, as JSON.
 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 4 --algorithm exact --format json
   {
     "algorithm": "exact",
+    "assumptions": [
+      {
+        "code": "RATES_ASSUMED",
+        "text": "each task of a source sends 1 record/s; rate_out in the topology, or statistics, say",
+        "value": 1.0
+      }
+    ],
     "format": "ftplan/plan",
     "format_version": "1.0",
     "infeasible": null,
@@ -68,6 +77,7 @@ An optimum, as JSON.
       "current": null,
       "curve": false,
       "fail": [],
+      "gap": 0.001,
       "iterations": null,
       "least": "replicas",
       "max_changes": null,
@@ -78,7 +88,7 @@ An optimum, as JSON.
       "target": null,
       "then_recover": false,
       "threshold": null,
-      "time_limit_s": 60.0,
+      "time_limit_s": 10.0,
       "weight": "rate",
       "worst_case": false
     },
@@ -147,16 +157,18 @@ An optimum, as JSON.
     "tool_version": "0.1.0",
     "warnings": []
   }
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
 
 For the failure of a zone.
 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 2 --fail zone:a --format table
   task replication
   algorithm              structure-aware
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   output-fidelity (max)  0.25
   proven bound           0.25
   gap                    0.0000%
+  assumed                each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
   budget                 2 replicas
   tasks that may fail    4 of 8
   failures               failure
@@ -172,6 +184,7 @@ For the failure of a zone.
   alerts/0    n3
   clicks/0    n4
   2> ftplan: algorithm: structure-aware (the default; exact proves the optimum)
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
 
 The fewest replicas for a fidelity, in a job without a cluster.
 
@@ -204,10 +217,11 @@ Every budget up to four, as Markdown.
   | task replication |  |
   |---|---|
   | algorithm | exact |
-  | status | optimal |
+  | status | optimal for these inputs; 1 assumption |
   | output-fidelity (max) | 0.125 |
   | proven bound | 0.125 |
   | gap | 0.0000% |
+  | assumed | each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED] |
   | budget | 4 replicas |
   | tasks that may fail | 8 of 8 |
   | failures | worst-case |
@@ -235,3 +249,4 @@ Every budget up to four, as Markdown.
   | 6 | 0.5 | 0.5 |
   | 7 | 0.75 | 0.75 |
   | 8 | 1 | 1 |
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]

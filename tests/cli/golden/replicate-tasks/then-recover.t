@@ -4,10 +4,12 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --fail node:n1 --fail node:n3 --budget 2 --then-recover --iterations 5 --format table
   task replication
   algorithm            structure-aware
-  status               optimal
+  status               optimal for these inputs; 2 assumptions
   priority-time (min)  0
   proven bound         0
   gap                  0.0000%
+  assumed              no arrivals are given: 2 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better) [DEFAULT_ARRIVALS]
+  assumed              failures are noticed and tasks start again in no time; --costs says what both take [DETECTION_ASSUMED]
   budget               2 replicas
   tasks that may fail  3 of 8
   failures             failure
@@ -24,10 +26,11 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
   sessions/0  n5
   2> ftplan: algorithm: structure-aware (the default)
   2> ftplan: warning: no arrivals are given: 2 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better) [DEFAULT_ARRIVALS]
+  2> ftplan: assumed: failures are noticed and tasks start again in no time; --costs says what both take [DETECTION_ASSUMED]
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --fail node:n1 --fail node:n3 --budget 2 --then-recover --iterations 5 -o plan.json --quiet
   $ ftplan verify plan.json --format table
   valid; held to: budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
-  not recomputed: bound, summary.before.priority_time, summary.most_fidelity, summary.random
+  not recomputed: bound, summary.before.priority_time, summary.most_fidelity, summary.random, assumptions[0]
   $ ftplan evaluate plan.json --format table
   failed: node:n1, node:n3
   metric                  value  better  unit

@@ -5,10 +5,12 @@ What else the statistics say: policies over time, thresholds, and a log of keys.
   $ ftplan scale-out -t topology.yaml -s stats --key-log keys.csv --alarming auto --max-rescales-per-day 4 --max-overloaded 0.2 --split hash --iterations 5 --format table -q
   scale-out
   algorithm             exact
-  status                optimal
+  status                optimal for these inputs; 2 assumptions
   sustained-load (max)  1
   proven bound          1
   gap                   0.0000%
+  assumed               the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
+  assumed               no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   fewest cores for it   1 more than now, proven
   thresholds            scale in below 25, prepare from 69.5, promote above 70; scores lie between 20.42 and 79.58
   rules                 ranges, target, max-parallelism, peak, technique

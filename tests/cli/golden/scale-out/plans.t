@@ -8,10 +8,12 @@ As a table, with what there is to say of the inputs.
   $ ftplan scale-out -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --iterations 20 --format table
   scale-out
   algorithm             exact
-  status                optimal
+  status                optimal for these inputs; 2 assumptions
   sustained-load (max)  1
   proven bound          1
   gap                   0.0000%
+  assumed               the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
+  assumed               no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   fewest cores for it   0 more than now, proven
   thresholds            scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58
   rules                 ranges, target, task-memory, max-parallelism, peak, node-cpu, technique
@@ -69,10 +71,12 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   $ ftplan scale-out -t topology.yaml -s stats --algorithm doubling --split hash --technique checkpoint --format table -q
   scale-out
   algorithm             doubling
-  status                optimal
+  status                optimal for these inputs; 2 assumptions
   sustained-load (max)  1
   proven bound          1
   gap                   0.0000%
+  assumed               the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
+  assumed               no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   fewest cores for it   1 more than now, proven
   thresholds            scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58
   rules                 ranges, target, max-parallelism, peak, technique
@@ -122,10 +126,12 @@ As a list to tick off, within few cores.
   | scale-out |  |
   |---|---|
   | algorithm | exact |
-  | status | optimal |
+  | status | optimal for these inputs; 2 assumptions |
   | sustained-load (max) | 1 |
   | proven bound | 1 |
   | gap | 0.0000% |
+  | assumed | the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY] |
+  | assumed | no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED] |
   | fewest cores for it | 0 more than now, proven |
   | thresholds | scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58 |
   | rules | ranges, target, max-parallelism, peak, free-cpu, technique |
