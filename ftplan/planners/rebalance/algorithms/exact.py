@@ -8,7 +8,7 @@ from dataclasses import replace
 from ftplan.model.plan import Warn
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
 from ftplan.planners.budget import Budget
-from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.incumbents import Incumbents, wanted_gap
 from ftplan.planners.rebalance.algorithms.adaptive import adaptive
 from ftplan.planners.rebalance.algorithms.infeasibility import why_infeasible
 from ftplan.planners.rebalance.algorithms.least_cost import fewest, least_cost
@@ -51,7 +51,10 @@ class _Exact:
     def __init__(self, problem: RebalanceProblem, seed: int, budget: Budget, known: Result[Rebalance]) -> None:
         self.problem, self.seed, self.budget = problem, seed, budget
         self.elsewhere = problem.value(())  # traffic that is there without any move
-        self.log: Incumbents[Result[Rebalance]] = Incumbents("min", problem.objective_name, size=self.elsewhere)
+        gap = wanted_gap(problem.load.size * len(problem.nodes))
+        self.log: Incumbents[Result[Rebalance]] = Incumbents(
+            "min", problem.objective_name, size=self.elsewhere, gap=gap
+        )
         self._take(known, "adaptive")
         self.log.prove(0.0 if known.bound is None else known.bound, "adaptive")
         self.assisted = None if known.answer is None else known.answer.assisted
@@ -102,14 +105,14 @@ class _Exact:
         if best is None or best.answer is None:
             return self._without_plan()
         said = [w for w in best.warnings if w.code not in ("TIME_LIMIT", WITHOUT_PHASES)]
-        if not self.log.closed:
+        if not self.log.proven:
             said += [w for w in best.warnings if w.code == WITHOUT_PHASES][:1]
             if self.stuck is not None and not any(w.code == WITHOUT_PHASES for w in said):
                 said.append(
                     Warn(WITHOUT_PHASES, "cheaper moves find no phases: the bound is one for moves without them")
                 )
         answer = replace(best.answer, assisted=self.assisted)
-        bound = self._value(best) if self.log.closed else self.log.bound
+        bound = self._value(best) if self.log.proven else self.log.bound
         return Result(self.log.status, answer, rules(self.problem), bound, warnings=(*said, *self.budget.warnings()))
 
     def _without_plan(self) -> Result[Rebalance]:
