@@ -112,7 +112,7 @@ def of_bandwidth(costs: GivenCosts, asked: float | None, network: Network) -> Or
     """Return the origin of the bandwidth of state transfers."""
     if asked is not None:
         return Origin("stated", f"--bandwidth {asked:g}")
-    if costs.costs is not None and (costs.remote or costs.costs.bandwidth_mb_s is not None):
+    if costs.costs is not None and costs.costs.bandwidth_mb_s is not None:
         return Origin("measured", "the recovery costs of --costs")
     if network.bandwidth_mb_s is not None:
         return Origin("stated", "network.bandwidth_mb_s of the cluster")

@@ -53,7 +53,7 @@ def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> t
         times, failed_s = contender.schedule.times(by_id), contender.schedule.failed_s()
     age_s = options.checkpoint_age_s
     if age_s is None:
-        age_s = checkpoint_age_s(scene.checkpoint_s, options.batch_s, options.seed, run)
+        age_s = checkpoint_age_s(scene.checkpoint_s, scene.checkpoint_share, options.batch_s, options.seed, run)
     return RecoverySetting(
         job=scene.running.job,
         nodes=_nodes(scene, there),
@@ -124,10 +124,13 @@ def arrival_times(arrivals: Sequence[Arrival], seed: int, run: int | None) -> li
     return times
 
 
-def checkpoint_age_s(interval_s: float, batch_s: float, seed: int, run: int | None) -> float:
-    """Return how old the last punctuation is at the failure: uniform in the interval, half of it where *run* is None.
+def checkpoint_age_s(interval_s: float, share: float, batch_s: float, seed: int, run: int | None) -> float:
+    """Return how old the last punctuation is at the failure, a multiple of a batch.
 
-    A multiple of a batch.
+    *share* of the interval where *run* is None; else uniform in the part of the interval of which that is the mean.
     """
-    age_s = interval_s * (0.5 if run is None else uniform(seed, run, "checkpoint"))
+    if run is not None:
+        width = 2.0 * min(share, 1.0 - share)
+        share += width * (uniform(seed, run, "checkpoint") - 0.5)
+    age_s = interval_s * share
     return float(np.floor(age_s / batch_s + 1e-9) * batch_s)

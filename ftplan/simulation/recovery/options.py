@@ -134,8 +134,8 @@ class RecoverySimulationOptions(Options):
     checkpoint_age_s: float | None = seconds(
         None,
         optional(_TIME),
-        "How old the last checkpoint's begin is at the failure.  [default: half an interval in one run, uniform within "
-        "it in several]",
+        "How old the last checkpoint's begin is at the failure.  [default: as --costs says, else half an interval, in "
+        "one run; uniform around that in several]",
     )
     batch_s: float = seconds(0.1, number(1e-3, 60.0), "Input that goes through the job as one batch.")
     queue_s: float = seconds(
