@@ -10,6 +10,7 @@ import numpy as np
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Warn
+from ftplan.model.rates import paces
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray
@@ -149,6 +150,23 @@ def _bytes(size: float) -> str:
     units = ("bytes", "KiB", "MiB", "GiB", "TiB")
     power = min(int(np.log2(size) // 10) if size >= 1 else 0, len(units) - 1)
     return f"{size / 1024.0**power:.3g} {units[power]}"
+
+
+def overloads(problem: RecoveryProblem, max_cpu: float) -> tuple[Warn, ...]:
+    """Name the failed tasks that never catch up, with the cores that they need and have."""
+    never = np.flatnonzero(problem.failed & problem.delays.never(problem.graph.tasks))
+    if not len(never):
+        return ()
+    more = f" (and {len(never) - 1:,} more tasks)" if len(never) > 1 else ""
+    text = f"{overload(problem, int(never[0]), max_cpu)}: it never catches up{more}, and no query that needs it returns"
+    return (Warn("NEVER_CATCHES_UP", text),)
+
+
+def overload(problem: RecoveryProblem, task: int, max_cpu: float) -> str:
+    """Say what a task needs for its input, and what it has at its fastest pace."""
+    usual, most = paces(problem.graph, problem.cost, 1.0 / max_cpu)
+    name = "{}/{}".format(*problem.graph.name(task))
+    return f"{name} needs {usual[task]:.4g} cores for its input, and has {most[task]:.4g} at its fastest pace"
 
 
 def replay_doubts(
