@@ -50,7 +50,7 @@ def decision_points(problem: RecoveryProblem) -> list[DecisionPoint]:
 #: Failed nodes from which on recovery goes step by step; with fewer, [SuZhouTR], section 4.2, recovers blocking.
 INCREMENTAL_FROM = 2
 
-RecoveryObjective = Literal["priority", "priority-time", "fidelity-time"]
+RecoveryObjective = Literal["priority-time", "priority", "fidelity-time"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class RecoveryProblem:
 class RecoveryOptions:
     """How to plan: shared by all recovery planners."""
 
-    objective: RecoveryObjective = "priority"
+    objective: RecoveryObjective = "priority-time"
     prefetch: bool = True
     parallel_recovery: bool = False
     seed: int = 0

@@ -149,7 +149,6 @@ def _schedule_options(plan: Plan | None, options: RecoverySimulationOptions) -> 
         fail=tuple(dict.fromkeys((*recorded.fail, *options.fail))),
         complete_failure=recorded.complete_failure or options.complete_failure,
         arrivals=recorded.arrivals and options.arrivals,
-        objective="priority",
         capacity=None,
         horizon=None,
         parallel_recovery=False,
