@@ -140,8 +140,8 @@ class RecoveryDelays(NamedTuple):
 
         A task processes again what came in during *age* intervals, at its fastest pace, and catches up with the share
         1 - rho of it that its input leaves: together ``(age * interval + down) * rho / (1 - rho)`` (as
-        :func:`recovery_time`; rho as :func:`ftplan.model.rates.pace_used`); where rho is 1 it never does. Of an operator
-        that states no interval nothing is known, and nothing is added unless rho is more than 1.
+        :func:`recovery_time`; rho as :func:`ftplan.model.rates.pace_used`); where rho is 1 it never does. Of an
+        operator that states no interval nothing is known, and nothing is added unless rho is more than 1.
         """
         rho = pace_used(graph, cost, headroom)
         operators = graph.topology.operators

@@ -26,6 +26,8 @@ from ftplan.planners.result import Result
 GRAIN, HALVINGS = 1e-4, 24
 #: When a node that would help is asked for, and how long the planner may take to confirm that it does, in seconds.
 HELP_S, CONFIRM_S = 300.0, 5.0
+#: Share of the cores that leaves tasks some to catch up with, where all are used.
+LESS_CPU = 0.9
 #: Seconds that a fix may be looked for in any case, and the share of the time in which its size is halved.
 LEAST_S, SEARCH = 1.0, 0.5
 
@@ -90,10 +92,11 @@ def _overload(problem: RecoveryProblem, setting: Setting) -> Infeasible:
     task = int(np.argmax(np.where(never, usual / most, -1.0)))
     operator, _ = problem.graph.name(task)
     reason = f"no query returns: {overload(problem, task, setting.max_cpu)}, so that it never catches up"
+    needed = float(usual[task])
     fix = f"operator {operator}: more tasks, or cpu: {_up(usual[task]):g} if a task of it can use that many cores"
     if usual[task] <= problem.cost[task] * (1.0 + ROUNDING):  # nothing is left beside what it usually takes
-        fix = "--max-cpu 0.9"
-    return Infeasible(reason, "pace of a task", float(most[task]), float(usual[task]), fix)
+        needed, fix = needed / LESS_CPU, f"--max-cpu {LESS_CPU:g}"
+    return Infeasible(reason, "pace of a task", float(most[task]), needed, fix)
 
 
 def _cheapest(problem: RecoveryProblem) -> tuple[str | None, FloatArray]:

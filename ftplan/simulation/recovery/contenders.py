@@ -14,43 +14,29 @@ import numpy as np
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.failure import Arrival, planned_times
 from ftplan.model.names import natural_key
-from ftplan.model.plan import Warn
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.options import BEST_CASE
 from ftplan.simulation.recovery.scene import RecoveryScene
-from ftplan.simulation.recovery.schedules import GivenSchedule, planned, starts
+from ftplan.simulation.recovery.schedules import GivenSchedule, starts
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, SimulatedNode
 
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A way to recover that is simulated: a mode, and a plan; None: the *algorithm* makes one on the way."""
+    """A way to recover that is simulated: a mode, and a plan."""
 
     mode: str
-    schedule: GivenSchedule | None
-    algorithm: str
+    schedule: GivenSchedule
 
 
-def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> tuple[RecoverySetting, tuple[Warn, ...]]:
-    """Return what a run simulates; *run* of None has the expected times.
-
-    Returns the setting and what has to be said of a plan that was made for it.
-
-    Raises FtplanError if no plan can be made.
-    """
+def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> RecoverySetting:
+    """Return what a run simulates; *run* of None has the expected times."""
     options = scene.options
     there = arrival_times(scene.arrivals, options.seed, run)
     if contender.mode == BEST_CASE:
         there = [options.best_case_s] * len(there)
-    warnings: tuple[Warn, ...] = ()
-    failed_s = None
-    if contender.schedule is None:
-        steps, warnings = planned(scene, tuple(there))
-        times = [float(step["at_s"]) for step in steps]
-    else:
-        steps = contender.schedule.steps
-        by_id = {item.node.id: at_s for item, at_s in zip(scene.arrivals, there, strict=True)}
-        times, failed_s = contender.schedule.times(by_id), contender.schedule.failed_s()
+    schedule = contender.schedule
+    times = schedule.times({item.node.id: at_s for item, at_s in zip(scene.arrivals, there, strict=True)})
     age_s = options.checkpoint_age_s
     if age_s is None:
         age_s = checkpoint_age_s(scene.checkpoint_s, scene.checkpoint_share, options.batch_s, options.seed, run)
@@ -59,7 +45,7 @@ def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> t
         nodes=_nodes(scene, there),
         home=scene.home,
         failures=_failures(scene, there),
-        starts=starts(steps, times, scene, failed_s),
+        starts=starts(schedule.steps, times, scene, schedule.failed_s()),
         replica=scene.replica if (scene.replica >= 0).any() else None,
         mode=MODES["incremental" if contender.mode == BEST_CASE else contender.mode],
         timing=scene.timing,
@@ -71,7 +57,7 @@ def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> t
         until_s=scene.until_s,
         bin_s=min(1.0, scene.every_s),
         names=scene.task_names,
-    ), warnings
+    )
 
 
 def _nodes(scene: RecoveryScene, there: Sequence[float]) -> tuple[SimulatedNode, ...]:

@@ -52,6 +52,7 @@ def test_a_task_that_needs_more_than_it_can_use_never_catches_up(objective: str,
     assert "a/0 needs 1.2 cores for its input, and has 1.125" in (plan.reason or "")
     assert plan.infeasible is not None
     assert (plan.infeasible.current, plan.infeasible.needed) == (1.125, pytest.approx(1.2))
+    assert "TIME_LIMIT" not in codes(plan)
     assert "NEVER_CATCHES_UP" in codes(plan)
     assert plan.objective is not None
     assert plan.objective.bound == {"priority": 0.0, "priority-time": 600.0, "fidelity-time": 0.0}[objective]
