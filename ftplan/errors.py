@@ -45,6 +45,12 @@ class FtplanError(Exception):
         super().__init__(text)
 
 
+class OverloadError(FtplanError):
+    """A job that cannot keep up with its input, and therefore never recovers: the answer is no (exit 1)."""
+
+    exit_code = 1
+
+
 class OutputError(FtplanError):
     """The disk or the pipe failed while an answer was being written; nothing is left half-written (exit 74)."""
 

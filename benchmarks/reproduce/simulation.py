@@ -16,6 +16,7 @@ from ftplan.simulation.recovery.options import RecoverySimulationOptions
 from ftplan.simulation.recovery.outcome import QuerySeries, RecoveryOutcome
 from ftplan.simulation.recovery.run import run_recovery
 from ftplan.simulation.recovery.scene import scene_of
+from ftplan.simulation.recovery.schedules import GivenSchedule
 from ftplan.simulation.recovery.series import query_series
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fifteen-queries"
@@ -102,7 +103,8 @@ def simulated(
     problem = ftplan.load(topology=inputs.topology, cluster=inputs.cluster, failure=inputs.failure)
     given = {"algorithm": "best-density", "detection_s": DETECTION_S, "restart_s": RESTART_S, **options}
     scene = scene_of(problem, None, RecoverySimulationOptions(**given))
-    setting, _ = setting_of(scene, Contender(mode, None, given["algorithm"]), run)
+    by_step = replace(scene, schedule_options=replace(scene.schedule_options, objective="priority"))
+    setting = setting_of(scene, Contender(mode, GivenSchedule.made(by_step, given["algorithm"])), run)
     if replay_window_s > 0.0:
         timing = replace(setting.timing, replay_window_s=replay_window_s)
         setting = replace(setting, timing=timing, checkpoint_s=np.inf, checkpoint_age_s=0.0)

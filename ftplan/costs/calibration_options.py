@@ -62,7 +62,7 @@ class CalibrationOptions(Options):
     bandwidth: float | None = speed(None, _within(ranges.BANDWIDTH_MB_S), "Known: what a restore gets, MiB/s or 500MB.")
     replay_share: float | None = option(
         None,
-        optional(number(0.0, 2.0)),
+        optional(number(0.0, 1.0)),
         "Known: part of a checkpoint interval that is processed again; 0.5 where failures come at random.",
         metavar="SHARE",
     )

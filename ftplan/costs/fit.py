@@ -28,8 +28,8 @@ LEAST_MEASURED = 4
 
 #: Error from which on it counts as that of an outlier.
 SCALE = 0.1
-#: Most of an interval that is processed again: a checkpoint that was under way does not count.
-MOST_REPLAYED = 2.0
+#: Most of an interval that is processed again: no checkpoint is older.
+MOST_REPLAYED = 1.0
 #: A part of a recovery that is a smaller share of the median is none.
 NOTHING = 1e-6
 #: Where searches begin: each parameter's place between its limits.
@@ -105,6 +105,8 @@ def estimate(sample: Sample, unknown: Unknowns, start: Values | None = None) -> 
         Values to search from; None tries several places, and the best of them counts.
     """
     values = {name: float(np.nanmedian(getattr(sample, name))) for name in unknown.medians}
+    if "replay_share" in values:
+        values["replay_share"] = min(values["replay_share"], MOST_REPLAYED)
     values |= unknown.fixed
     whole = sample.take(sample.timed)
     if not unknown.fitted or not len(whole.recovery_s):

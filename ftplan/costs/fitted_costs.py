@@ -191,7 +191,7 @@ def _weak(
     """Say which parameters ended at a limit or have none, and which have wide ones."""
     warnings = []
     for name in at_limit(values, unknown, sample):
-        which = f" of {MOST_REPLAYED:g}" if name == "replay_share" and values[name] > 1.0 else ""
+        which = f" of {MOST_REPLAYED:g}" if name == "replay_share" and values[name] > MOST_REPLAYED / 2 else ""
         text = f"{name} ended at its limit{which} ({values[name]:.4g}): the recoveries hardly tell it"
         warnings.append(Warn("AT_LIMIT", text))
     for name, (low, high) in limits.items():

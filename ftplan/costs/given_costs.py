@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -60,26 +59,17 @@ class GivenCosts(NamedTuple):
         return (Warn("REMOTE_STATE", text),)
 
     def bandwidth_mb_s(self, asked: float | None, network: float | None) -> float | None:
-        """Return the bandwidth of restores: as asked, else as fitted, else the network's.
-
-        Where remote state has no estimate, fetching it is within what the other parts take: None.
-        """
-        if asked is not None or self.costs is None:
-            return network if asked is None else asked
-        if self.costs.bandwidth_mb_s is not None:
-            return self.costs.bandwidth_mb_s.value
-        return None if self.remote else network
+        """Return the bandwidth of restores: as asked, else as fitted, else the network's, wherever state lies."""
+        fitted = None if self.costs is None else self.costs.bandwidth_mb_s
+        if asked is not None:
+            return asked
+        return network if fitted is None else fitted.value
 
     def transfer_mb_s(self, asked: float | None, network: float | None) -> tuple[float, tuple[Warn, ...]]:
-        """Return the bandwidth of state transfers, which is assumed where nothing says, with a warning.
-
-        Fetching remote state without an estimate takes no time of its own.
-        """
+        """Return the bandwidth of state transfers, which is assumed where nothing says, with a warning."""
         known = self.bandwidth_mb_s(asked, network)
         if known is not None:
             return float(known), ()
-        if self.remote:
-            return math.inf, ()
         text = (
             f"no bandwidth is known: {BANDWIDTH_MB_S:g} MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in "
             "the cluster file"

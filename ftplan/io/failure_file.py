@@ -160,7 +160,9 @@ class FailureModel(FileModel):
     format: Literal["ftplan/failure"]
     format_version: Version
     fail: list[FailEntry] = Field(default=[], description="Selectors, or selectors with a time")
-    arrivals: list[ArrivalModel] = Field(default=[], description="Replacement nodes")
+    arrivals: list[ArrivalModel] = Field(
+        default=[], description="Replacement nodes; an empty list: none, left out: not known"
+    )
     scenarios: list[ScenarioModel] = Field(default=[], description="Weighted alternatives")
 
 
@@ -218,4 +220,5 @@ def _built(model: FailureModel) -> Failure:
         low, high = arrival.at_s if isinstance(arrival.at_s, list) else (arrival.at_s, arrival.at_s)
         arrivals.append(Arrival((low, high), arrival.node.build()))
     scenarios = tuple(Scenario(item.id, item.probability, _fails(item.fail)) for item in model.scenarios)
-    return Failure(_fails(model.fail), tuple(arrivals), scenarios)
+    nobody = "arrivals" in model.model_fields_set and not arrivals
+    return Failure(_fails(model.fail), tuple(arrivals), scenarios, nobody)

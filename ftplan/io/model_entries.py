@@ -111,7 +111,8 @@ def failure_entry(failure: Failure) -> dict[str, Any]:
         {"at_s": a.at_s[0] if a.at_s[0] == a.at_s[1] else list(a.at_s), "node": _node(a.node)} for a in failure.arrivals
     ]
     scenarios = [{"id": s.id, "probability": s.probability, "fail": _fails(s.fail)} for s in failure.scenarios]
-    return envelope("failure", fail=_fails(failure.fail), arrivals=arrivals, scenarios=scenarios)
+    known = {"arrivals": arrivals} if arrivals or failure.nobody_arrives else {}
+    return envelope("failure", fail=_fails(failure.fail), **known, scenarios=scenarios)
 
 
 def _fails(fails: Iterable[Fail]) -> list[Any]:

@@ -37,11 +37,12 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure file: what fails, what arrives, and alternatives."""
+    """A failure file: what fails, what arrives, and alternatives; ``nobody_arrives`` where it lists no arrival."""
 
     fail: tuple[Fail, ...] = ()
     arrivals: tuple[Arrival, ...] = ()
     scenarios: tuple[Scenario, ...] = ()
+    nobody_arrives: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

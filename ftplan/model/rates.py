@@ -13,9 +13,6 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, Edge, FloatArray, IntArray, Operator, Substreams
 
-#: No task takes a larger share of what it can: it has kept up with its input so far, with something to spare.
-MOST_USED = 0.95
-
 #: Relative difference from which on two rates of one stream, or of one task, disagree.
 RATE_TOLERANCE = 0.01
 
@@ -28,15 +25,18 @@ def record_time_s(graph: TaskGraph, cost: FloatArray, processed: FloatArray) -> 
     return np.where(np.isnan(stated[graph.operator_of]), derived, stated[graph.operator_of])
 
 
-def most_cores(usual: FloatArray, headroom: float) -> FloatArray:
-    """Return the cores of each task at its fastest pace: one, or *headroom* times its usual ones, (tasks,)."""
-    return np.maximum(1.0, headroom * usual)
+def most_cores(usual: FloatArray, cost: FloatArray, headroom: float) -> FloatArray:
+    """Return the cores of each task at its fastest pace, (tasks,).
+
+    One core, or *headroom* times what it usually takes: of what its input needs only as much as its ``cpu`` says.
+    """
+    return np.maximum(1.0, headroom * np.minimum(usual, cost))
 
 
 def pace_used(graph: TaskGraph, cost: FloatArray, headroom: float) -> FloatArray:
-    """Return which share of its fastest pace each task takes for its usual input, rho, shape (tasks,).
+    """Return which share of its fastest pace each task takes for its usual input, rho, shape (tasks,): :func:`paces`.
 
-    0 for tasks that neither get nor emit records, at most ``MOST_USED``.
+    0 for tasks that neither get nor emit records. At 1 or more a task that was down never catches up.
 
     Parameters
     ----------
@@ -45,10 +45,16 @@ def pace_used(graph: TaskGraph, cost: FloatArray, headroom: float) -> FloatArray
     headroom
         How many times its usual cores a task can use at least.
     """
+    usual, most = paces(graph, cost, headroom)
+    return np.asarray(usual / most)
+
+
+def paces(graph: TaskGraph, cost: FloatArray, headroom: float) -> tuple[FloatArray, FloatArray]:
+    """Return the cores that each task needs for its usual input, and those of its fastest pace, both (tasks,)."""
     flow = rates(graph)
     processed = np.where(_fed(graph), flow.into, flow.out)
     usual = record_time_s(graph, cost, processed) * processed
-    return np.minimum(usual / most_cores(usual, headroom), MOST_USED)
+    return usual, most_cores(usual, cost, headroom)
 
 
 def _fed(graph: TaskGraph) -> BoolArray:

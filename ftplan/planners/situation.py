@@ -214,7 +214,8 @@ class Situation:
     @cached_property
     def arrivals(self) -> tuple[tuple[Arrival, ...], tuple[Warn, ...]]:
         """The nodes that arrive, by default one for each that failed, and that this is assumed."""
-        if self.stated_arrivals or not self.given.arrivals:
+        stated = self.stated_arrivals or (self.failure is not None and self.failure.nobody_arrives)
+        if stated or not self.given.arrivals:
             return self.stated_arrivals, ()
         return default_arrivals(self.cluster, self.failed)
 

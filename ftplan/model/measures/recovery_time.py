@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ftplan.errors import FtplanError
+from ftplan.errors import OverloadError
 from ftplan.model.plan import Warn
 from ftplan.model.rates import pace_used, rates
 from ftplan.model.recovery_costs import RecoveryCosts
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray
+from ftplan.model.tolerances import NOISE
+from ftplan.model.topology import BoolArray, FloatArray
 from ftplan.model.units import MB
 
 FloatOrArray = TypeVar("FloatOrArray", float, FloatArray)
@@ -102,7 +103,9 @@ class RecoveryDelays(NamedTuple):
 
     detection_s: float = 0.0  # from when a task fails until it can be started
     restart_s: float = 0.0  # from its start until its state is fetched
-    replay_s: float | FloatArray = 0.0  # from when it runs until it has caught up, however short it was down
+    replay_s: float | FloatArray = (
+        0.0  # from when it runs until it has caught up, however short it was down: inf, never
+    )
     catch_up: float | FloatArray = 0.0  # seconds of catching up for each second that it was down
 
     @classmethod
@@ -113,7 +116,7 @@ class RecoveryDelays(NamedTuple):
 
         Raises
         ------
-        FtplanError
+        OverloadError
             If its input takes all of its capacity, so that it never catches up.
         """
         rate, interval = input_rate(graph), longest_interval(graph)
@@ -137,19 +140,21 @@ class RecoveryDelays(NamedTuple):
 
         A task processes again what came in during *age* intervals, at its fastest pace, and catches up with the share
         1 - rho of it that its input leaves: together ``(age * interval + down) * rho / (1 - rho)`` (as
-        :func:`recovery_time`; rho as :func:`ftplan.model.rates.pace_used`). Of an operator that states no
-        interval nothing is known, and nothing is added.
+        :func:`recovery_time`; rho as :func:`ftplan.model.rates.pace_used`); where rho is 1 it never does. Of an
+        operator that states no interval nothing is known, and nothing is added unless rho is more than 1.
         """
+        rho = pace_used(graph, cost, headroom)
         operators = graph.topology.operators
         stated = np.array(
             [o.checkpoint.interval_s if o.checkpoint.interval_s is not None else np.nan for o in operators]
         )
         interval = stated[graph.operator_of]
-        if np.isnan(interval).all():
+        known = ~np.isnan(interval)
+        never = (rho > 1.0 + NOISE) | ((rho > 1.0 - NOISE) & known)
+        if not (known | never).any():
             return cls()
-        rho = np.where(np.isnan(interval), 0.0, pace_used(graph, cost, headroom))
-        catch_up = rho / (1.0 - rho)
-        return cls(replay_s=age * np.nan_to_num(interval) * catch_up, catch_up=catch_up)
+        catch_up = np.divide(rho, 1.0 - rho, out=np.zeros(len(rho)), where=known & ~never)
+        return cls(replay_s=np.where(never, np.inf, age * np.nan_to_num(interval) * catch_up), catch_up=catch_up)
 
     def starts(self, at_s: float, failed_s: float) -> float:
         """Return when a task runs that is recovered at *at_s*, without its state; it failed at *failed_s*."""
@@ -174,10 +179,9 @@ class RecoveryDelays(NamedTuple):
         catch_up = self.catch_up if isinstance(self.catch_up, float) else self.catch_up[task]
         return (float(replay_s), float(catch_up)) if one else (replay_s, catch_up)
 
-    @property
-    def slowest(self) -> tuple[float, float]:
-        """``replay_s`` and ``catch_up`` that no task exceeds."""
-        return float(np.max(self.replay_s)), float(np.max(self.catch_up))
+    def never(self, tasks: int) -> BoolArray:
+        """Return which tasks of a job never catch up once they were down, shape (tasks,)."""
+        return np.broadcast_to(np.isinf(self.replay_s), tasks)
 
     @property
     def fastest(self) -> tuple[float, float]:
@@ -194,12 +198,12 @@ def require_keeping_up(costs: RecoveryCosts, rate: float, after: str = "a failur
 
     Raises
     ------
-    FtplanError
+    OverloadError
         As it never catches up.
     """
     capacity = costs.capacity_records_s
     if capacity is not None and rate >= capacity.value:
-        raise FtplanError(
+        raise OverloadError(
             f"--costs: the job can process {capacity.value:g} records/s and gets {rate:g}: it never catches up after "
             f"{after}"
         )

@@ -6,9 +6,9 @@ step, with c cores free (definition 2, a set-union knapsack)::
 
     max Σ_q priority[q] · whole[q]    s. t.  Σ_t cpu[t] · restored[t] <= c,  whole[q] <= restored[t] for every t of q
 
-That is the objective ``priority``, step after step. ``priority-time`` is least Σ priority × seconds down until the
-horizon and ``fidelity-time`` most output fidelity × seconds: the whole repair as one scheduling problem, with nodes
-that arrive and fail, restore slots on each node, replay, and running tasks that may be paused.
+That is the paper's objective ``priority``, step after step. ``priority-time``, the default, is least Σ priority ×
+seconds down until the horizon and ``fidelity-time`` most output fidelity × seconds: the whole repair as one scheduling
+problem, with nodes that arrive and fail, restore slots on each node, replay, and running tasks that may be paused.
 
 From files to a plan:
 

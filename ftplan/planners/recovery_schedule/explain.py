@@ -168,7 +168,7 @@ def _query_notes(query: int, missed: list[int], played: _Played) -> list[str]:
     if outage.event is not None:
         notes[0] += f", whole by step {played.replay.events[outage.event].step}"
     delays = played.incident.delays
-    if outage.back_s is not None and sum(delays.slowest) > 0.0:
+    if outage.back_s is not None and (np.any(delays.replay_s) or np.any(delays.catch_up)):
         notes.append("back means caught up: with what is processed again, and with what came in while it was down")
     notes += time_notes(outage, missed, played.entries, played.replay, played.incident)
     if any(task in event.gave_way for event in played.replay.events for task in missed):

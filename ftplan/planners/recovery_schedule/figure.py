@@ -44,7 +44,9 @@ def lead(plan: Plan) -> Sequence[str]:
     body, after = plan.plan or {}, figures_in(plan.summary.get("after"))
     tasks = {(item["operator"], item["index"]) for _, item in recoveries(body)}
     steps = body["steps"]
-    said = [f"{count(len(tasks), 'failed task')} {_come(tasks)} back in {count(len(steps), 'step')}."]
+    acting = sum(bool(step["recover"]) for step in steps)
+    how = f"in {acting:,} steps" if acting > 1 else "in one step" if acting else "in no step"
+    said = [f"{count(len(tasks), 'failed task')} {_come(tasks)} back {how}."]
     queries = _last_outages(body)
     back = [q["back_s"] for q in queries if q.get("back_s") is not None]
     down = len(queries) - len(back)

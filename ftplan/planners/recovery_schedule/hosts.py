@@ -22,9 +22,11 @@ from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.model.units import MB
 from ftplan.planners.deployed import Copies, Replica
 from ftplan.planners.failures import Failed
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host
+from ftplan.planners.situation import Situation
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +193,28 @@ def standby_hosts(items: Iterable[Replica], tasks: int, host_of_node: Mapping[st
     return host
 
 
-def default_horizon_s(last_s: float, later_s: float, delays: RecoveryDelays, *, measured: bool) -> float:
+def horizon_of_situation(
+    situation: Situation, failed: Failed, arrivals: Sequence[Arrival], delays: RecoveryDelays
+) -> float:
+    """Return until when a repair is looked at where nobody says: :func:`default_horizon_s`."""
+    cluster, network = situation.cluster, situation.network
+    last_s = max((item.at_s[1] for item in arrivals if "tasks" in item.node.accepts), default=0.0)
+    later_s = max((event.at_s for event in failed.events), default=0.0)
+    every = bool(failed.events) or not all(operator.deterministic for operator in situation.topology.operators)
+    down = np.full(len(failed.tasks), fill_value=True) if every and failed.tasks.any() else failed.tasks
+    size, bandwidth, fetch_s = situation.state.total[down], situation.bandwidth_mb_s, 0.0
+    if bandwidth and size.any():
+        nodes = len(cluster.nodes) - len(failed.nodes) if cluster is not None else 1
+        share = size.sum() / max(1, nodes + len(arrivals)) + network.restores_at_once * size.max()
+        fetch_s = (network.delay_s or 0.0) * len(size) + float(share) / (bandwidth * MB)
+    return default_horizon_s(last_s, later_s, delays, down, fetch_s)
+
+
+def default_horizon_s(last_s: float, later_s: float, delays: RecoveryDelays, down: BoolArray, fetch_s: float) -> float:
     """Return twice the last arrival, 600 s where nothing arrives; never before a later failure.
 
-    Where checkpoints are stated, and no costs *measured*, catching up may take longer: then it is twice the time at
-    which the slowest task has caught up that is down from the start and starts when the last node has arrived.
+    What starts when the last node has arrived, or the last failure struck, has twice the time until it has caught up:
+    the slowest task, of those that ever do, if it is down from the start.
 
     Parameters
     ----------
@@ -205,9 +224,14 @@ def default_horizon_s(last_s: float, later_s: float, delays: RecoveryDelays, *, 
         When the last failure strikes.
     delays
         What a recovery adds to the return of each task of the job.
+    down
+        Tasks that restore, shape (tasks,).
+    fetch_s
+        How long their state is under way: an equal part on each node, and the largest one behind it.
     """
-    least = 2.0 * last_s if last_s > 0.0 else HORIZON_S
-    if not measured:
-        behind = np.asarray(delays.replay_s) + np.asarray(delays.catch_up) * last_s
-        least = max(least, 2.0 * (last_s + float(behind.max(initial=0.0))))
-    return max(least, later_s)
+    least = max(2.0 * last_s if last_s > 0.0 else HORIZON_S, later_s)
+    begins_s = max(last_s, later_s)
+    ready_s = max(begins_s, delays.detection_s) + delays.restart_s + fetch_s
+    back_s = np.broadcast_to(delays.caught_up(np.full(len(down), ready_s), 0.0), len(down))
+    slowest_s = float(back_s[down & np.isfinite(back_s)].max(initial=0.0))
+    return max(least, 2.0 * slowest_s - begins_s)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
-from ftplan.model.defaults import MAX_CPU
+from ftplan.model.defaults import HORIZON_S, MAX_CPU
 from ftplan.model.failure import Arrival, Fail, planned_times
 from ftplan.model.measures.recovery_time import AT_ONCE, RecoveryDelays
 from ftplan.model.names import natural_key, parse_selector
@@ -23,7 +23,7 @@ from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray
 from ftplan.model.units import MB
 from ftplan.planners.failures import Failed
-from ftplan.planners.recovery_schedule.hosts import default_horizon_s, local_bytes
+from ftplan.planners.recovery_schedule.hosts import horizon_of_situation, local_bytes
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.situation import Situation, situation_of
 
@@ -72,6 +72,7 @@ class Incident:
     transfers: Transfers | None = None  # None: restores take no time
     delays: RecoveryDelays = AT_ONCE
     may_pause: bool = False  # running queries of lower priority may give way to failed ones
+    horizon_s: float = HORIZON_S  # until when it is looked at where a plan does not say
 
     @property
     def rolls_back(self) -> bool:
@@ -114,6 +115,8 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
         failed, arrivals = situation.failed, situation.arrivals[0]
     replicas = {item.task: item.node for item in situation.replicas}
     cost = _cost(plan, situation)
+    headroom = 1.0 / options.max_cpu
+    delays = situation.recovery.delays(graph, cost, options.checkpoint_age, headroom, options.replay)
     return Incident(
         graph=graph,
         cost=cost,
@@ -126,20 +129,18 @@ def incident_of(plan: Plan, problem: Problem, fail: Iterable[str] = (), *, nothi
         reserved=_reserved(arrivals, options.coordinator_cpu) if complete else {},
         complete=complete,
         transfers=_transfers(plan, situation, failed.nodes),
-        delays=situation.recovery.delays(graph, cost, options.checkpoint_age, 1.0 / options.max_cpu, options.replay),
+        delays=delays,
         may_pause=options.pause_lower_priority,
+        horizon_s=horizon_of_situation(situation, failed, arrivals, delays),
     )
 
 
 def horizon_of(plan: Plan, incident: Incident) -> float:
-    """Return the plan's horizon, else that of :func:`default_horizon_s`."""
+    """Return the plan's horizon, else that of the incident."""
     for name in ("horizon_s", "horizon"):
         if plan.options.get(name) is not None:
             return float(plan.options[name])
-    hosting = [arrival for arrival in incident.arrivals if "tasks" in arrival.node.accepts]
-    last = max((arrival.at_s[1] for arrival in hosting), default=0.0)
-    later = max((entry.at_s for entry in incident.fail), default=0.0)
-    return default_horizon_s(last, later, incident.delays, measured=plan.options.get("costs") is not None)
+    return incident.horizon_s
 
 
 def at_planned_times(incident: Incident) -> Incident:

@@ -197,6 +197,6 @@ def _warnings(
     if problem.stats is not None:
         warnings += trust_warnings(problem.stats.manifest)
     if objective != "fidelity-time":
-        warnings += [w for w in gain_warnings(summary) if w.code not in own]
+        warnings += [w for w in gain_warnings(summary, objective) if w.code not in own]
         warnings += waiting_warnings(summary.get("waiting"), (summary["after"] or {}).get("priority_time"))
     return tuple(dict.fromkeys(warnings))

@@ -21,7 +21,7 @@ from ftplan.io.options.fields import (
 from ftplan.io.options.shared import BANDWIDTH, checkpoints_in_place, replicas_in_place, restore_bandwidth
 from ftplan.model.defaults import COORDINATOR_CPU, MAX_CPU
 
-OBJECTIVES = ("priority", "priority-time", "fidelity-time")
+OBJECTIVES = ("priority-time", "priority", "fidelity-time")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +42,11 @@ class RecoveryScheduleOptions(FailureOptions):
         COORDINATOR_CPU, CORES, "What the coordinator takes there, with --complete-failure.", metavar="CORES"
     )
     objective: str = option(
-        "priority",
+        "priority-time",
         one_of(*OBJECTIVES),
-        "priority = summed priority of the queries that each step makes whole, step by step; priority-time = "
-        "priority x seconds down, over all steps, the less the better; fidelity-time = output fidelity x seconds up "
-        "to the horizon, so that partly whole queries count.",
+        "priority-time = priority x seconds down, over all steps, the less the better; priority = summed priority of "
+        "the queries that each step makes whole, step by step, however long restores take; fidelity-time = output "
+        "fidelity x seconds up to the horizon, so that partly whole queries count.",
     )
     capacity: float | None = option(
         None,

@@ -15,10 +15,9 @@ from ftplan.model.problem import Problem
 from ftplan.model.units import MB
 from ftplan.planners.deployed import Copies, Replica
 from ftplan.planners.recovery_schedule.hosts import (
-    HostRoom,
     cores_used,
-    default_horizon_s,
     homes,
+    horizon_of_situation,
     host_room,
     live_tasks,
     local_bytes,
@@ -28,7 +27,7 @@ from ftplan.planners.recovery_schedule.hosts import (
 from ftplan.planners.recovery_schedule.kind import KIND
 from ftplan.planners.recovery_schedule.options import RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
-from ftplan.planners.recovery_schedule.warnings import replay_doubts, warnings_of
+from ftplan.planners.recovery_schedule.warnings import overloads, replay_doubts, warnings_of
 from ftplan.planners.situation import Situation, situation_of
 
 
@@ -58,6 +57,7 @@ def prepare(problem: Problem, options: RecoveryScheduleOptions) -> Prepared:
         *question.warnings,
         *replay_doubts(situation.recovery, situation.graph, situation.failed.tasks, options),
         *built.warnings,
+        *overloads(built, options.max_cpu),
         *warnings_of(built, known_nodes=situation.cluster is not None),
     )
     return Prepared(replace(built, warnings=tuple(dict.fromkeys(warnings))), situation.costs.source, situation.files)
@@ -120,17 +120,17 @@ class RecoveryQuestion:
             delays=self.delays,
             rolls_back=not all(operator.deterministic for operator in situation.topology.operators),
             may_pause=options.pause_lower_priority,
-            horizon_s=self._horizon_s(hosts),
+            horizon_s=self.horizon_s,
             failed_nodes=len(failed.nodes),
             warnings=hosts.warnings,
         )
 
-    def _horizon_s(self, hosts: HostRoom) -> float:
+    @property
+    def horizon_s(self) -> float:
+        """Until when the repair is looked at: as asked, else by what arrives and by what a recovery takes."""
         if self.options.horizon is not None:
             return self.options.horizon
-        last = max((item.range_s[1] for item in hosts.arrivals), default=0.0)
-        later = max((event.at_s for event in self.situation.failed.events), default=0.0)
-        return default_horizon_s(last, later, self.delays, measured=self.situation.recovery.costs is not None)
+        return horizon_of_situation(self.situation, self.situation.failed, self.arrivals, self.delays)
 
 
 def question_of(problem: Problem, options: RecoveryScheduleOptions) -> RecoveryQuestion:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
+
+import numpy as np
 
 from ftplan.model.defaults import HORIZON_S
 from ftplan.model.failure import FailureEvent
@@ -47,7 +50,7 @@ def decision_points(problem: RecoveryProblem) -> list[DecisionPoint]:
 #: Failed nodes from which on recovery goes step by step; with fewer, [SuZhouTR], section 4.2, recovers blocking.
 INCREMENTAL_FROM = 2
 
-RecoveryObjective = Literal["priority", "priority-time", "fidelity-time"]
+RecoveryObjective = Literal["priority-time", "priority", "fidelity-time"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,18 @@ class RecoveryProblem:
     failed_nodes: int = 0  # since the last checkpoint, at the start
     warnings: tuple[Warn, ...] = ()
 
+    @cached_property
+    def to_start(self) -> FloatArray:
+        """Cores without which a task that is down is not started, (T,).
+
+        More than there ever are for one that would never catch up: no plan starts it, and every bound knows that.
+        """
+        never = self.delays.never(self.graph.tasks)
+        if not never.any():
+            return self.cost
+        cores = float(self.cost.sum()) + sum(host.room for host in self.hosts)
+        return np.where(never, (1.0 + 2.0 * cores) * max(1, int(self.graph.key_groups[1].max(initial=1))), self.cost)
+
     def restore_s(self, size: float) -> float:
         """Return how long a restore of so many bytes keeps its lane, 0 where there is nothing to fetch."""
         if size <= 0.0 or not self.bandwidth_bytes_s:
@@ -118,7 +133,7 @@ class RecoveryProblem:
 class RecoveryOptions:
     """How to plan: shared by all recovery planners."""
 
-    objective: RecoveryObjective = "priority"
+    objective: RecoveryObjective = "priority-time"
     prefetch: bool = True
     parallel_recovery: bool = False
     seed: int = 0

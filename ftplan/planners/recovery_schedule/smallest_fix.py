@@ -10,6 +10,7 @@ import numpy as np
 
 from ftplan.model.failed_queries import failed_queries
 from ftplan.model.plan import Infeasible
+from ftplan.model.rates import paces
 from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
@@ -18,12 +19,15 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.baselines import rand
 from ftplan.planners.recovery_schedule.algorithms.schedule.construction import construct_schedule
 from ftplan.planners.recovery_schedule.problem import ArrivalEvent, Host, RecoveryOptions, RecoveryProblem
 from ftplan.planners.recovery_schedule.schedule import Schedule
+from ftplan.planners.recovery_schedule.warnings import overload
 from ftplan.planners.result import Result
 
 #: How finely a fix is stated, in cores, and how many halvings look for it.
 GRAIN, HALVINGS = 1e-4, 24
 #: When a node that would help is asked for, and how long the planner may take to confirm that it does, in seconds.
 HELP_S, CONFIRM_S = 300.0, 5.0
+#: Share of the cores that leaves tasks some to catch up with, where all are used.
+LESS_CPU = 0.9
 #: Seconds that a fix may be looked for in any case, and the share of the time in which its size is halved.
 LEAST_S, SEARCH = 1.0, 0.5
 
@@ -52,6 +56,8 @@ def infeasible(problem: RecoveryProblem, options: RecoveryOptions, setting: Sett
     name, cost = _cheapest(problem)
     if name is None:
         return None
+    if float(cost.max(initial=0.0)) > float(problem.cost.max(initial=0.0)):  # it needs one that is never started
+        return _overload(problem, setting)
     needed, heaviest = float(cost.sum()), float(cost.max(initial=0.0))
     free = sum(host.room for host in problem.hosts[: problem.live_hosts])
     if problem.capacity is not None:
@@ -79,18 +85,32 @@ def infeasible(problem: RecoveryProblem, options: RecoveryOptions, setting: Sett
     return Infeasible(reason, "room on a node", largest, heaviest, _more_cores(problem, options, setting, cost, clock))
 
 
+def _overload(problem: RecoveryProblem, setting: Setting) -> Infeasible:
+    """Name a task that never catches up, and what would let it."""
+    never = problem.failed & problem.delays.never(problem.graph.tasks)
+    usual, most = paces(problem.graph, problem.cost, 1.0 / setting.max_cpu)
+    task = int(np.argmax(np.where(never, usual / most, -1.0)))
+    operator, _ = problem.graph.name(task)
+    reason = f"no query returns: {overload(problem, task, setting.max_cpu)}, so that it never catches up"
+    needed = float(usual[task])
+    fix = f"operator {operator}: more tasks, or cpu: {_up(usual[task]):g} if a task of it can use that many cores"
+    if usual[task] <= problem.cost[task] * (1.0 + ROUNDING):  # nothing is left beside what it usually takes
+        needed, fix = needed / LESS_CPU, f"--max-cpu {LESS_CPU:g}"
+    return Infeasible(reason, "pace of a task", float(most[task]), needed, fix)
+
+
 def _cheapest(problem: RecoveryProblem) -> tuple[str | None, FloatArray]:
     """Return the failed query that costs least and the cost of its failed tasks."""
     queries = failed_queries(problem.graph, problem.failed)
     if queries.queries == 0:
         return None, np.zeros(0)
-    weight = queries.weight(problem.cost)
+    weight = queries.weight(problem.to_start)
     need = np.bincount(queries.row, weights=weight[queries.member], minlength=queries.queries)
     cheapest = int(np.argmin(need))
     operator, index = problem.graph.name(int(queries.query[cheapest]))
     members = np.zeros(queries.bundles, dtype=np.bool_)
     members[queries.members(cheapest)] = True
-    return f"query:{operator}/{index}", problem.cost[queries.tasks_of(members)]
+    return f"query:{operator}/{index}", problem.to_start[queries.tasks_of(members)]
 
 
 def _more_cores(

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
-from ftplan.model.failed_queries import FailedQueries, failed_queries
 from ftplan.model.plan import Assumption, Warn
+from ftplan.model.rates import paces
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray
@@ -21,35 +21,37 @@ WORTH_SAYING = 0.01
 
 
 def warnings_of(problem: RecoveryProblem, known_nodes: bool) -> tuple[Warn, ...]:
-    """Return warnings on shared tasks, blocking recovery and unknown restore times.
+    """Return warnings on blocking recovery and unknown restore times.
 
     *known_nodes* tells whether a cluster says which nodes there are.
     """
     if not problem.failed.any():
         return ()
-    queries = failed_queries(problem.graph, problem.failed)
-    warnings = [*_order_gains_nothing(problem, queries), *_restores(problem)]
+    warnings = _restores(problem)
     if known_nodes and problem.failed_nodes < INCREMENTAL_FROM:
         warnings.append(_blocking(problem))
     return tuple(warnings)
 
 
-def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
-    """Return what a plan's summary says of its order: that it gains nothing, or that blocking is better."""
+def gain_warnings(summary: Mapping[str, Any], objective: str) -> tuple[Warn, ...]:
+    """Return what a plan's summary says of its order: that no order gains anything, or that blocking is better.
+
+    The best order that is known is the plan's own only where its objective is priority x seconds down.
+    """
     before, after, random = summary["before"], summary["after"], summary["random"]
     if after is None:
         return ()
     lost = after["priority_time"]
     blocking, expected = (None if figures is None else figures["priority_time"] for figures in (before, random))
     warnings = []
-    if summary["failed_queries"] > 1 and blocking == 0.0:
+    several = summary["failed_queries"] > 1
+    if several and blocking == 0.0:
         text = "there is room for everything at once and restores take no time: no order gains anything"
         warnings.append(Warn("ORDER_GAINS_NOTHING", text))
-    elif summary["failed_queries"] > 1 and expected is not None and lost >= expected * (1.0 - WORTH_SAYING):
-        what = "loses more than random ones" if lost > expected * (1.0 + WORTH_SAYING) else "gains next to nothing"
+    elif several and objective == "priority-time" and expected is not None and _alike(lost, expected):
         text = (
-            f"this order of recovery {what}: priority x time lost is {lost:.6g}, that of random orders {expected:.6g} "
-            f"on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
+            f"the order of recovery gains next to nothing: priority x time lost is {lost:.6g}, that of random orders "
+            f"{expected:.6g} on average; {summary['shared_fraction']:.0%} of the failed cost is shared by all "
             f"{summary['failed_queries']:,} failed queries"
         )
         warnings.append(Warn("ORDER_GAINS_NOTHING", text))
@@ -60,6 +62,10 @@ def gain_warnings(summary: Mapping[str, Any]) -> tuple[Warn, ...]:
         )
         warnings.append(Warn("BLOCKING_LOSES_LESS", text))
     return tuple(warnings)
+
+
+def _alike(lost: float, expected: float) -> bool:
+    return abs(expected - lost) <= WORTH_SAYING * expected
 
 
 def blocking_capacity_s(problem: RecoveryProblem) -> float | None:
@@ -76,19 +82,6 @@ def blocking_capacity_s(problem: RecoveryProblem) -> float | None:
         if free + slack >= needed:
             return arrival.at_s
     return None
-
-
-def _order_gains_nothing(problem: RecoveryProblem, queries: FailedQueries) -> list[Warn]:
-    """Warn where all failed queries wait for the same tasks: whichever comes first, all come together."""
-    shared = queries.shared_fraction(problem.cost)
-    if queries.queries < 2 or shared < 1.0 - ROUNDING:
-        return []
-    same = "failed task" if len(queries.task) == 1 else f"{len(queries.task):,} failed tasks"
-    text = (
-        f"all {queries.queries:,} failed queries need the same {same} ({shared:.0%} of the failed cost is shared by "
-        "all): they come back together, and no order gains anything"
-    )
-    return [Warn("ORDER_GAINS_NOTHING", text)]
 
 
 def bound_warnings(problem: RecoveryProblem, objective: str, proven: bool) -> list[Warn]:
@@ -149,6 +142,23 @@ def _bytes(size: float) -> str:
     units = ("bytes", "KiB", "MiB", "GiB", "TiB")
     power = min(int(np.log2(size) // 10) if size >= 1 else 0, len(units) - 1)
     return f"{size / 1024.0**power:.3g} {units[power]}"
+
+
+def overloads(problem: RecoveryProblem, max_cpu: float) -> tuple[Warn, ...]:
+    """Name the failed tasks that never catch up, with the cores that they need and have."""
+    never = np.flatnonzero(problem.failed & problem.delays.never(problem.graph.tasks))
+    if not len(never):
+        return ()
+    more = f" (and {len(never) - 1:,} more tasks)" if len(never) > 1 else ""
+    text = f"{overload(problem, int(never[0]), max_cpu)}: it never catches up{more}, and no query that needs it returns"
+    return (Warn("NEVER_CATCHES_UP", text),)
+
+
+def overload(problem: RecoveryProblem, task: int, max_cpu: float) -> str:
+    """Say what a task needs for its input, and what it has at its fastest pace."""
+    usual, most = paces(problem.graph, problem.cost, 1.0 / max_cpu)
+    name = "{}/{}".format(*problem.graph.name(task))
+    return f"{name} needs {usual[task]:.4g} cores for its input, and has {most[task]:.4g} at its fastest pace"
 
 
 def replay_doubts(

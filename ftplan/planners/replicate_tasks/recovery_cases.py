@@ -79,11 +79,11 @@ def recovery_cases(
     made = []
     for case in prepared.problem.cases:
         if worst:
-            here = replace(problem, failure=Failure((), failure.arrivals))
+            here = replace(problem, failure=replace(failure, fail=(), scenarios=()))
             fail = tuple(f"operator:{operator.id}" for operator in prepared.graph.topology.operators)
         elif scenarios:
             listed = tuple(dict.fromkeys((*failure.fail, *scenarios[case.id].fail)))
-            here = replace(problem, failure=Failure(listed, failure.arrivals))
+            here = replace(problem, failure=replace(failure, fail=listed, scenarios=()))
         else:
             here = problem
         nothing = not fail and not (here.failure is not None and here.failure.fail)

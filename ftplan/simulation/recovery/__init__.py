@@ -2,7 +2,7 @@
 
 A job's tasks process batches at the topology's rates and share the cores of their nodes max-min fair; nodes fail, what
 was on them is gone, new ones arrive. The coordinator notices it, takes tasks back to checkpoints and starts failed ones
-where and when the schedule says, or one that is made on the way. A query is available while its latency is below so
+where and when the schedule says. A query is available while its latency is below so
 many times its usual one. Incremental recovery is that of [SuZhouTR], section 4; ``modes`` has others, as Storm, Spark
 Streaming, Flink, Clonos and CheckMate recover.
 

@@ -14,52 +14,38 @@ import numpy as np
 from ftplan.model.defaults import DELAY_S
 from ftplan.model.failure import Arrival, planned_times
 from ftplan.model.names import natural_key
-from ftplan.model.plan import Warn
 from ftplan.simulation.recovery.modes import MODES
 from ftplan.simulation.recovery.options import BEST_CASE
 from ftplan.simulation.recovery.scene import RecoveryScene
-from ftplan.simulation.recovery.schedules import GivenSchedule, planned, starts
+from ftplan.simulation.recovery.schedules import GivenSchedule, starts
 from ftplan.simulation.recovery.setting import NodeFailure, RecoverySetting, SimulatedNode
 
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A way to recover that is simulated: a mode, and a plan; None: the *algorithm* makes one on the way."""
+    """A way to recover that is simulated: a mode, and a plan."""
 
     mode: str
-    schedule: GivenSchedule | None
-    algorithm: str
+    schedule: GivenSchedule
 
 
-def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> tuple[RecoverySetting, tuple[Warn, ...]]:
-    """Return what a run simulates; *run* of None has the expected times.
-
-    Returns the setting and what has to be said of a plan that was made for it.
-
-    Raises FtplanError if no plan can be made.
-    """
+def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> RecoverySetting:
+    """Return what a run simulates; *run* of None has the expected times."""
     options = scene.options
     there = arrival_times(scene.arrivals, options.seed, run)
     if contender.mode == BEST_CASE:
         there = [options.best_case_s] * len(there)
-    warnings: tuple[Warn, ...] = ()
-    failed_s = None
-    if contender.schedule is None:
-        steps, warnings = planned(scene, tuple(there))
-        times = [float(step["at_s"]) for step in steps]
-    else:
-        steps = contender.schedule.steps
-        by_id = {item.node.id: at_s for item, at_s in zip(scene.arrivals, there, strict=True)}
-        times, failed_s = contender.schedule.times(by_id), contender.schedule.failed_s()
+    schedule = contender.schedule
+    times = schedule.times({item.node.id: at_s for item, at_s in zip(scene.arrivals, there, strict=True)})
     age_s = options.checkpoint_age_s
     if age_s is None:
-        age_s = checkpoint_age_s(scene.checkpoint_s, options.batch_s, options.seed, run)
+        age_s = checkpoint_age_s(scene.checkpoint_s, scene.checkpoint_share, options.batch_s, options.seed, run)
     return RecoverySetting(
         job=scene.running.job,
         nodes=_nodes(scene, there),
         home=scene.home,
         failures=_failures(scene, there),
-        starts=starts(steps, times, scene, failed_s),
+        starts=starts(schedule.steps, times, scene, schedule.failed_s()),
         replica=scene.replica if (scene.replica >= 0).any() else None,
         mode=MODES["incremental" if contender.mode == BEST_CASE else contender.mode],
         timing=scene.timing,
@@ -71,7 +57,7 @@ def setting_of(scene: RecoveryScene, contender: Contender, run: int | None) -> t
         until_s=scene.until_s,
         bin_s=min(1.0, scene.every_s),
         names=scene.task_names,
-    ), warnings
+    )
 
 
 def _nodes(scene: RecoveryScene, there: Sequence[float]) -> tuple[SimulatedNode, ...]:
@@ -124,10 +110,13 @@ def arrival_times(arrivals: Sequence[Arrival], seed: int, run: int | None) -> li
     return times
 
 
-def checkpoint_age_s(interval_s: float, batch_s: float, seed: int, run: int | None) -> float:
-    """Return how old the last punctuation is at the failure: uniform in the interval, half of it where *run* is None.
+def checkpoint_age_s(interval_s: float, share: float, batch_s: float, seed: int, run: int | None) -> float:
+    """Return how old the last punctuation is at the failure, a multiple of a batch.
 
-    A multiple of a batch.
+    *share* of the interval where *run* is None; else uniform in the part of the interval of which that is the mean.
     """
-    age_s = interval_s * (0.5 if run is None else uniform(seed, run, "checkpoint"))
+    if run is not None:
+        width = 2.0 * min(share, 1.0 - share)
+        share += width * (uniform(seed, run, "checkpoint") - 0.5)
+    age_s = interval_s * share
     return float(np.floor(age_s / batch_s + 1e-9) * batch_s)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ftplan.errors import FtplanError
+from ftplan.errors import OverloadError
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.simulation.dataflow.job import StreamJob
 from ftplan.simulation.recovery.setting import RecoverySetting
@@ -70,14 +70,14 @@ class Hosts:
 def require_keeping_up(setting: RecoverySetting) -> None:
     """Refuse a job that cannot keep up with its input before the failure.
 
-    Raises FtplanError that names the busiest task, or node if all tasks have cores enough, and its utilisation.
+    Raises OverloadError that names the busiest task, or node if all tasks have cores enough, and its utilisation.
     """
     job = setting.job
     busy = busy_cores(job)
     task = int(np.argmax(busy / job.threads))
     fullest = float(busy[task] / job.threads[task])
     if fullest >= 1.0:
-        raise FtplanError(
+        raise OverloadError(
             f"task {setting.task_name(task)} is busy {fullest:.0%} of its time before anything fails: it cannot keep "
             "up with its input"
         )
@@ -87,7 +87,7 @@ def require_keeping_up(setting: RecoverySetting) -> None:
     node = int(np.argmax(used))
     if used[node] >= 1.0:
         task = int(np.argmax(np.where(setting.home == node, busy, -1.0)))
-        raise FtplanError(
+        raise OverloadError(
             f"node {setting.nodes[node].id} is busy {used[node]:.0%} of its time before anything fails, most with task "
             f"{setting.task_name(task)}: its tasks cannot keep up with their input"
         )

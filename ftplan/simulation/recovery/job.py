@@ -51,7 +51,7 @@ def running_job(
 
     A record takes the topology's ``record_time_s``, else cores over input rate. At its fastest pace a task uses its
     usual cores times the measured capacity of the job over its input, where recovery costs say the capacity; else one
-    core, or its usual cores where these are more, and ``headroom`` times those in any case.
+    core, or ``headroom`` times its usual cores, as far as its ``cpu`` covers them, where that is more.
 
     *cost*: cores of each task at its usual rate, shape (tasks,).
 
@@ -71,7 +71,7 @@ def running_job(
         factor = costs.capacity_records_s.value / input_rate(graph)
         threads = np.where(usual > 0.0, factor * usual, 1.0)
     else:
-        threads = most_cores(usual, options.headroom)
+        threads = most_cores(usual, cost, options.headroom)
     judged = graph.output & (processed * options.window_s >= LEAST_RECORDS)
     if not judged.any():
         raise FtplanError(

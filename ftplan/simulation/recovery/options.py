@@ -75,7 +75,7 @@ class RecoverySimulationOptions(Options):
     algorithm: str | None = option(
         None,
         optional(one_of(*(row.name for row in rows(RECOVERY_SCHEDULE.name)))),
-        "Without a plan: what plans at each failure and arrival, with what is there by then.  [default: auto]",
+        "Without a plan: what makes one, for when nodes are expected.  [default: auto]",
     )
     max_cpu: float | None = option(
         None,
@@ -134,8 +134,8 @@ class RecoverySimulationOptions(Options):
     checkpoint_age_s: float | None = seconds(
         None,
         optional(_TIME),
-        "How old the last checkpoint's begin is at the failure.  [default: half an interval in one run, uniform within "
-        "it in several]",
+        "How old the last checkpoint's begin is at the failure.  [default: as --costs says, else half an interval, in "
+        "one run; uniform around that in several]",
     )
     batch_s: float = seconds(0.1, number(1e-3, 60.0), "Input that goes through the job as one batch.")
     queue_s: float = seconds(
@@ -194,9 +194,9 @@ OPTIONS = RecoverySimulationOptions
 #: What ``ftplan simulate recovery --help`` says of the command.
 HELP = """Simulate a failure and the recovery from it, batch by batch.
 
-PLAN is a recovery schedule, also one made by hand; - is standard input. Without it one is made at each failure and
-arrival, with what is there by then. Needs a topology, a cluster with a placement, and what fails; a plan names its
-own.
+PLAN is a recovery schedule, also one made by hand; - is standard input. Without it one is made, as
+recovery-schedule does by default; its steps wait for their nodes. Needs a topology, a cluster with a placement, and
+what fails; a plan names its own.
 
 Sources' logs, queues, buffers, checkpoints, failures, their detection, restores and replay are simulated at the
 topology's rates. A query is available while its latency is below --threshold times its usual one.

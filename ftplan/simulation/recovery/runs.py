@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.plan import Warn
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.simulation.recovery.contenders import Contender, setting_of
 from ftplan.simulation.recovery.outcome import ControlEvent, QuerySeries, RecoverySummary, summarise
@@ -44,7 +43,6 @@ class SimulatedRun(NamedTuple):
     summary: RecoverySummary
     over_time: OverTime
     events: tuple[ControlEvent, ...]
-    warnings: tuple[Warn, ...]
 
 
 class SimulatedRuns:
@@ -53,7 +51,6 @@ class SimulatedRuns:
     def __init__(self) -> None:
         self.summaries: list[RecoverySummary] = []  # one a run
         self.events: tuple[ControlEvent, ...] = ()  # those of the first run
-        self.warnings: dict[Warn, None] = {}  # what is said of any run, each once
         self._sums: list[FloatArray] = []
         self._counts: list[IntArray] = []
 
@@ -61,7 +58,6 @@ class SimulatedRuns:
         """Add the next run."""
         self.summaries.append(run.summary)
         self.events = self.events or run.events
-        self.warnings |= dict.fromkeys(run.warnings)
         known = [np.isfinite(values) for values in run.over_time]
         values = [np.where(there, own, 0.0) for there, own in zip(known, run.over_time, strict=True)]
         if not self._sums:
@@ -92,7 +88,7 @@ def carry_out(scene: RecoveryScene, contenders: Sequence[Contender], number: int
     """Simulate one contender in one run; contenders of a run have successive numbers."""
     options = scene.options
     run, which = divmod(number, len(contenders))
-    setting, warnings = setting_of(scene, contenders[which], None if options.runs == 1 else run)
+    setting = setting_of(scene, contenders[which], None if options.runs == 1 else run)
     outcome = run_recovery(setting)
     series = query_series(outcome, options.window_s, options.threshold)
     priority = scene.question.situation.graph.per_task("priority")[series.query]
@@ -102,7 +98,6 @@ def carry_out(scene: RecoveryScene, contenders: Sequence[Contender], number: int
         summarise(outcome, series, priority, memory),
         in_cells(series, cell_ends(scene), scene.every_s),
         outcome.events if run == 0 else (),
-        warnings,
     )
 
 

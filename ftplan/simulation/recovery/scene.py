@@ -23,7 +23,7 @@ from ftplan.planners.recovery_schedule.prepare import RecoveryQuestion, question
 from ftplan.simulation.recovery.job import LEAST_RECORDS, JobOptions, RunningJob, node_cores, running_job
 from ftplan.simulation.recovery.options import RecoverySimulationOptions
 from ftplan.simulation.recovery.setting import RecoveryTiming
-from ftplan.simulation.recovery.times import checkpoint_interval, timing, until
+from ftplan.simulation.recovery.times import checkpoint_interval, checkpoint_share, timing, until
 from ftplan.simulation.scene import resolution
 
 
@@ -45,6 +45,7 @@ class RecoveryScene:
     replicas: tuple[other_plans.Replica, ...]
     timing: RecoveryTiming
     checkpoint_s: float
+    checkpoint_share: float  # expected age of the last checkpoint at the failure, in intervals
     until_s: float
     every_s: float  # resolution of what an answer tells over time
     inputs: tuple[InputFile, ...]
@@ -122,6 +123,7 @@ def scene_of(problem: Problem, plan: Plan | None, options: RecoverySimulationOpt
         replicas=standing,
         timing=timing(question, cluster, schedule_options, options),
         checkpoint_s=interval,
+        checkpoint_share=checkpoint_share(question),
         until_s=until_s,
         every_s=resolution(until_s, options.every_s),
         inputs=(*problem.inputs, *(file for file in given if file is not None)),
@@ -147,7 +149,6 @@ def _schedule_options(plan: Plan | None, options: RecoverySimulationOptions) -> 
         fail=tuple(dict.fromkeys((*recorded.fail, *options.fail))),
         complete_failure=recorded.complete_failure or options.complete_failure,
         arrivals=recorded.arrivals and options.arrivals,
-        objective="priority",
         capacity=None,
         horizon=None,
         parallel_recovery=False,

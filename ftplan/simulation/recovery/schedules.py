@@ -1,10 +1,9 @@
-"""What starts when and where in a run: by a given plan, or by one that is made as nodes arrive."""
+"""What starts when and where in a run: by a given plan, or by one that is made for the expected arrivals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,19 +24,24 @@ from ftplan.planners.result import Result
 from ftplan.simulation.recovery.scene import RecoveryScene
 from ftplan.simulation.recovery.setting import RecoveryStart
 
-#: Seconds that a plan may take which is made while a recovery is simulated.
-PLANNING_S = 10.0
+#: Seconds and work for a plan that is made for a simulation, and how many times as far it looks as a plan by default.
+PLANNING_S, PLANNING_ITERATIONS, MUCH_LATER = 60.0, 20, 8.0
 
 Steps = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class GivenSchedule:
-    """A plan that is given, played through at the times that it was made for: which arrivals its steps wait for."""
+    """A plan, played through at the times that it was made for: which arrivals its steps wait for.
 
-    name: str
+    ``name`` is that of one that is given, ``algorithm`` what made one for the simulation, with what it *said*.
+    """
+
+    name: str | None
     steps: Steps
     replayed: ScheduleReplay
+    algorithm: str | None = None
+    said: tuple[Warn, ...] = ()
 
     @classmethod
     def of(cls, plan: Plan, name: str, scene: RecoveryScene) -> GivenSchedule:
@@ -52,12 +56,36 @@ class GivenSchedule:
         _require_known_nodes(steps, incident, name)
         return cls(name, steps, replay(steps, incident))
 
+    @classmethod
+    def made(cls, scene: RecoveryScene, algorithm: str | None) -> GivenSchedule:
+        """Plan for the times at which nodes are expected, bounded by work; None: the default algorithm.
+
+        Raises FtplanError if the algorithm refuses the problem.
+        """
+        options, row = scene.schedule_options, registry.row(RECOVERY_SCHEDULE.name, algorithm)
+        problem = scene.question.with_replicas(scene.replicas)
+        limits = RecoveryOptions(
+            objective=options.objective,  # type: ignore[arg-type]  # one of the three, as its check says
+            prefetch=options.prefetch,
+            seed=options.seed,
+            time_limit_s=PLANNING_S,
+            iterations=PLANNING_ITERATIONS if options.iterations is None else options.iterations,
+        )
+        planner = registry.load(row)
+        result: Result[Schedule] = planner(replace(problem, horizon_s=MUCH_LATER * problem.horizon_s), limits)
+        steps = [] if result.answer is None else body(result.answer, problem)["steps"]
+        said = tuple(warning for warning in result.warnings if warning.code == "TIME_LIMIT")
+        plan = Plan(RECOVERY_SCHEDULE.name, options=options.recorded(), plan={"steps": steps})
+        return cls(None, steps, replay(steps, incident_of(plan, scene.problem)), row.name, said)
+
     @property
     def warnings(self) -> tuple[Warn, ...]:
-        """What the plan does that cannot be, in this failure; it is simulated all the same.
+        """What was said when it was made, or what it does that cannot be, in this failure; it is simulated all the same.
 
         A failure or arrival at which it does nothing is no fault here.
         """
+        if self.name is None:
+            return self.said
         faults = [fault for fault in self.replayed.faults if fault.code != "MISSING_STEP"]
         pauses: tuple[Warn, ...] = ()
         if any(step.get("pause") for step in self.steps):
@@ -111,33 +139,6 @@ def _require_known_nodes(steps: Steps, incident: Incident, name: str) -> None:
                     raise FtplanError(f"{text}no node: a simulation needs a plan that was made with a cluster")
                 near = suggestion(str(node), known)
                 raise FtplanError(f"{text}node {node!r}{near}, which neither the cluster has nor arrives")
-
-
-@lru_cache(maxsize=2)  # the modes of a run have the same plan
-def planned(scene: RecoveryScene, there: tuple[float, ...]) -> tuple[Steps, tuple[Warn, ...]]:
-    """Return the steps of a plan that is made at each failure and arrival with what is there by then.
-
-    *there* is when each arrival of the scene comes. Planning for the objective ``priority`` goes step by step, whatever
-    the algorithm, and a step sees of what comes later only how large the nodes are that were asked for: what one does
-    not see cannot change it, so that the plan for the times that come true is the one that is made on the way.
-
-    Raises FtplanError if the algorithm refuses the problem.
-    """
-    options = scene.schedule_options
-    arriving = {arrival.node.id: at_s for arrival, at_s in zip(scene.arrivals, there, strict=True)}
-    arrivals = tuple(
-        replace(item, at_s=(at_s, at_s))
-        for item in scene.question.arrivals
-        for at_s in (arriving.get(item.node.id, item.at_s[1]),)
-    )
-    problem = replace(scene.question, arrivals=arrivals).with_replicas(scene.replicas)
-    limits = RecoveryOptions(
-        prefetch=options.prefetch, seed=options.seed, time_limit_s=PLANNING_S, iterations=options.iterations
-    )
-    planner = registry.load(registry.row(RECOVERY_SCHEDULE.name, scene.options.algorithm))
-    result: Result[Schedule] = planner(replace(problem, horizon_s=np.inf), limits)
-    warnings = tuple(warning for warning in result.warnings if warning.code == "TIME_LIMIT")
-    return (() if result.answer is None else body(result.answer, problem)["steps"]), warnings
 
 
 def starts(

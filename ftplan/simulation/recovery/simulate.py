@@ -15,7 +15,6 @@ from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.plan import Warn
 from ftplan.model.problem import Problem
 from ftplan.model.topology import FloatArray
-from ftplan.planners import registry
 from ftplan.planners.deployed import recorded
 from ftplan.simulation.answer import Document, Simulation, cells, figure, mean_interval
 from ftplan.simulation.recovery.contenders import Contender
@@ -96,8 +95,8 @@ def recovery_document(contender: Contender, runs: SimulatedRuns, scene: Recovery
         )
     return {
         "mode": contender.mode,
-        "plan": None if contender.schedule is None else contender.schedule.name,
-        "algorithm": contender.algorithm if contender.schedule is None else None,
+        "plan": contender.schedule.name,
+        "algorithm": contender.schedule.algorithm,
         "summary": {name: figure(values_of(summaries, name)) for name in FIGURES},
         "queries": listed,
         "lag_records": cells(over_time["lag_records"]),
@@ -160,7 +159,7 @@ def simulate(
 ) -> RecoverySimulation:
     """Simulate a failure and the recovery from it, batch by batch: all modes and plans meet the same random numbers.
 
-    *plan*: a recovery schedule; None: one is made at each failure and arrival of each run.
+    *plan*: a recovery schedule; None: one is made for the times at which nodes are expected.
 
     Raises FtplanError if an input is missing or does not fit, nothing fails, or the job would not keep up with its
     input.
@@ -193,19 +192,17 @@ def simulate(
 
 
 def _contenders(scene: RecoveryScene, plans: Sequence[GivenPlan]) -> list[Contender]:
-    """Return each mode with each plan, the first plan first."""
+    """Return each mode with each plan, the first plan first; one is made where none is given."""
     first, other = (None if item.plan is None else GivenSchedule.of(item.plan, item.name, scene) for item in plans)
-    schedules = [first] if other is None else [first, other]
-    algorithm = scene.options.algorithm or registry.row(RECOVERY_SCHEDULE.name, None).name
-    return [Contender(mode, schedule, algorithm) for mode in scene.options.modes for schedule in schedules]
+    schedules = [GivenSchedule.made(scene, scene.options.algorithm) if first is None else first]
+    schedules += [] if other is None else [other]
+    return [Contender(mode, schedule) for mode in scene.options.modes for schedule in schedules]
 
 
 def _of_runs(contenders: Sequence[Contender], by_contender: Sequence[SimulatedRuns], runs: int) -> Iterator[Warn]:
-    """Say what is wrong with plans that were given, what was said when plans were made, and which runs are missing."""
+    """Say what is wrong with plans, and which runs are missing."""
     for one in contenders:
-        yield from one.schedule.warnings if one.schedule is not None else ()
-    for own in by_contender:
-        yield from own.warnings
+        yield from one.schedule.warnings
     done = len(by_contender[0].summaries)
     if done < runs:
         yield Warn("RUNS_CUT", f"the time limit left out {runs - done:,} of {runs:,} runs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ftplan.costs.given_costs import CHECKPOINT_AGE
 from ftplan.errors import FtplanError
 from ftplan.model.cluster import Cluster
 from ftplan.model.failure import Arrival
@@ -70,6 +71,15 @@ def checkpoint_interval(
             f"--checkpoint-age: {options.checkpoint_age_s:g} s is more than the {stated:g} s between checkpoints"
         )
     return batches * options.batch_s, warnings
+
+
+def checkpoint_share(question: RecoveryQuestion) -> float:
+    """Return the expected age of the last checkpoint at a failure, in intervals: as schedules take it, at most 1."""
+    costs, age = question.situation.recovery.costs, question.options.checkpoint_age
+    if age is not None:
+        return age
+    fitted = None if costs is None else costs.replay_share
+    return CHECKPOINT_AGE if fitted is None else min(fitted.value, 1.0)
 
 
 def until(

@@ -85,7 +85,7 @@ def test_restores_share_the_bandwidth_of_a_node(lanes: int, ready: list[float]) 
         (0.5, 10.0, {"replay": False}, 10.0),
         (2.0, 0.0, {}, 20.0),  # rho 0.8 by the share of cores that may be used
         (2.0, 0.0, {"max_cpu": 0.5}, 5.0),
-        (2.0, 0.0, {"max_cpu": 1.0}, 95.0),  # no more than 0.95 of what a task can is taken for granted
+        (2.0, 0.0, {"max_cpu": 0.95}, 95.0),
     ],
 )
 def test_tasks_catch_up_at_their_own_pace(cpu: float, arrives: float, options: dict[str, Any], expected: float) -> None:

@@ -250,13 +250,6 @@ def test_blocking_recovery_is_said_with_its_time() -> None:
     assert "BLOCKING_RECOVERY" not in codes(recovery_problem(loaded(), fail=["zone:a"]))
 
 
-def test_shared_tasks_are_said() -> None:
-    full = {**TOPOLOGY, "edges": [{**edge, "partitioning": "full"} for edge in TOPOLOGY["edges"]]}
-    problem = ftplan.load(topology=full, cluster=CLUSTER)
-    assert "ORDER_GAINS_NOTHING" in codes(recovery_problem(problem, fail=["zone:a"]))
-    assert "ORDER_GAINS_NOTHING" not in codes(recovery_problem(loaded(), fail=["zone:a"]))
-
-
 @pytest.mark.parametrize(
     ("options", "text"),
     [

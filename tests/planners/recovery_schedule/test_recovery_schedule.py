@@ -16,7 +16,8 @@ from tests.planners.recovery_schedule.recovery_cases import CLUSTER, EXAMPLES, T
 
 
 def schedule(problem: ftplan.Problem, algorithm: str = "best-density", **options: Any) -> ftplan.Plan:
-    return ftplan.plan("recovery-schedule", problem, algorithm=algorithm, **options)
+    """Plan for the paper's objective where no other is asked for."""
+    return ftplan.plan("recovery-schedule", problem, algorithm=algorithm, **{"objective": "priority", **options})
 
 
 def body(plan: ftplan.Plan) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def test_figure_2_by_operators() -> None:
     ]  # fmt: skip
     assert by_step(plan, "restored") == [set(), set(), set(), set(), {"p09", "p10"}, {"p11", "p12"}]
     assert plan.summary["after"]["priority_time"] == 240 + 240 + 300 + 300
-    assert "ORDER_GAINS_NOTHING" in codes(plan)
+    assert "ORDER_GAINS_NOTHING" not in codes(plan)
 
 
 def test_the_example_of_a_production_topology() -> None:
@@ -184,8 +185,8 @@ def test_a_fix_makes_it_feasible(
 def test_a_longer_horizon_is_that_of_the_first_query_as_it_comes_back_by_this_plan() -> None:
     """Started ahead of what it waits for, with what came in meanwhile to process, a task is back much earlier."""
     operators = [
-        {"id": "in", "cpu": 1, "state_bytes": 100 * 2**20, "checkpoint": {"interval_s": 30}},
-        {"id": "out", "cpu": 1, "output": True},
+        {"id": "in", "cpu": 0.95, "state_bytes": 100 * 2**20, "checkpoint": {"interval_s": 30}},
+        {"id": "out", "cpu": 0.95, "output": True},
     ]
     head = {"format_version": "1.0"}
     problem = ftplan.load(
@@ -209,7 +210,7 @@ def test_a_longer_horizon_is_that_of_the_first_query_as_it_comes_back_by_this_pl
             "arrivals": [{"at_s": 60, "node": {"id": "r", "cpu": 1}}],
         },
     )
-    asked: dict[str, Any] = {"max_cpu": 1.0, "objective": "priority-time"}
+    asked: dict[str, Any] = {"max_cpu": 0.95, "objective": "priority-time"}
     refused = schedule(problem, horizon=65.0, **asked)
     assert refused.infeasible is not None
     last_s = schedule(problem, horizon=10000.0, **asked).summary["after"]["last_back_s"]

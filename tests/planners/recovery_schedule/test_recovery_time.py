@@ -96,7 +96,7 @@ def test_no_loop_runs_on_without_the_clock(ticking: Ticking, algorithm: str, obj
 def test_steps_that_the_time_does_not_last_for_recover_nothing(ticking: Ticking) -> None:
     problem = many_arrivals("zone:a")
     ticking.tick_s = 0.2
-    plan = ftplan.plan("recovery-schedule", problem, algorithm="best-density", time_limit_s=1.0)
+    plan = ftplan.plan("recovery-schedule", problem, algorithm="best-density", objective="priority", time_limit_s=1.0)
     assert plan.status == "feasible"
     assert plan.plan is not None
     recovered = [bool(step["recover"]) for step in plan.plan["steps"]]
@@ -109,18 +109,18 @@ def test_steps_that_the_time_does_not_last_for_recover_nothing(ticking: Ticking)
 
 def test_comparisons_say_how_far_they_came(ticking: Ticking) -> None:
     problem = many_arrivals()
-    whole = ftplan.plan("recovery-schedule", problem, algorithm="best-density", time_limit_s=1.0)
+    whole = ftplan.plan("recovery-schedule", problem, algorithm="best-density", objective="priority", time_limit_s=1.0)
     assert whole.summary["random"]["orders"] == 20
     assert whole.summary["sampled"]["samples"] == 100
     assert "COMPARISON_CUT" not in codes(whole)
     ticking.tick_s = 0.0004
-    cut = ftplan.plan("recovery-schedule", problem, algorithm="best-density", time_limit_s=1.0)
+    cut = ftplan.plan("recovery-schedule", problem, algorithm="best-density", objective="priority", time_limit_s=1.0)
     orders = cut.summary["random"]["orders"]
     assert 0 < orders < 20
     (said,) = [warning.message for warning in cut.warnings if warning.code == "COMPARISON_CUT"]
     assert f"{orders} of 20 random orders" in said
     ticking.tick_s = 0.1
-    none = ftplan.plan("recovery-schedule", problem, algorithm="best-density", time_limit_s=1.0)
+    none = ftplan.plan("recovery-schedule", problem, algorithm="best-density", objective="priority", time_limit_s=1.0)
     assert none.summary["random"] is None
     assert none.summary["before"] is None
     (said,) = [warning.message for warning in none.warnings if warning.code == "COMPARISON_CUT"]

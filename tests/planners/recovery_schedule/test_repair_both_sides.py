@@ -91,7 +91,8 @@ def test_both_sides_agree_on_the_horizon(seed: int) -> None:
     case = random_case(seed)
     case["failure"]["arrivals"].append({"at_s": 1e4, "node": {"id": "store", "cpu": 1.0, "accepts": ["checkpoints"]}})
     if seed % 2:
-        case["topology"]["operators"][0]["checkpoint"] = {"interval_s": 1e4}
+        for operator in case["topology"]["operators"]:
+            operator["checkpoint"] = {"interval_s": 1e5}
     problem = loaded(case)
     incident = incident_of(Plan("recovery-schedule", options={"cost": "topology"}, plan={"steps": []}), problem)
     horizon_s = prepare(problem, RecoveryScheduleOptions()).problem.horizon_s
@@ -100,12 +101,17 @@ def test_both_sides_agree_on_the_horizon(seed: int) -> None:
 
 
 def test_the_horizon_lasts_until_what_starts_last_has_caught_up() -> None:
+    none, down = RecoveryDelays(), np.array([True, True])
+    assert default_horizon_s(100.0, 0.0, none, down, 0.0) == 200.0
+    assert default_horizon_s(0.0, 0.0, none, down, 0.0) == 600.0
+    assert default_horizon_s(0.0, 700.0, none, down, 0.0) == 700.0
+    assert default_horizon_s(3.0, 0.0, none, down, 20.0) == 3.0 + 2.0 * 20.0
     delays = RecoveryDelays(replay_s=np.array([0.0, 400.0]), catch_up=np.array([0.0, 4.0]))
-    assert default_horizon_s(100.0, 0.0, delays, measured=False) == 2.0 * (100.0 + 400.0 + 4.0 * 100.0)
-    assert default_horizon_s(0.0, 0.0, delays, measured=False) == 800.0
-    assert default_horizon_s(100.0, 0.0, delays, measured=True) == 200.0
-    assert default_horizon_s(0.0, 700.0, RecoveryDelays(), measured=False) == 700.0
-    assert default_horizon_s(0.0, 0.0, RecoveryDelays(), measured=False) == 600.0
+    assert default_horizon_s(100.0, 0.0, delays, down, 0.0) == 100.0 + 2.0 * (400.0 + 4.0 * 100.0)
+    assert default_horizon_s(0.0, 0.0, delays, down, 0.0) == 800.0
+    assert default_horizon_s(100.0, 0.0, delays, np.array([True, False]), 0.0) == 200.0
+    never = RecoveryDelays(detection_s=400.0, replay_s=np.array([0.0, np.inf]), catch_up=np.zeros(2))
+    assert default_horizon_s(0.0, 0.0, never, down, 0.0) == 800.0
 
 
 @pytest.mark.parametrize("seed", range(examples(20)))

@@ -45,8 +45,13 @@ def test_a_node_draws_the_same_whatever_else_arrives(seed: int, run: int, order:
 
 
 def test_the_age_of_a_checkpoint() -> None:
-    assert checkpoint_age_s(10.0, 0.1, 0, None) == pytest.approx(5.0)
-    ages = np.array([checkpoint_age_s(10.0, 0.001, 0, run) for run in range(4000)])
+    assert checkpoint_age_s(10.0, 0.5, 0.1, 0, None) == pytest.approx(5.0)
+    ages = np.array([checkpoint_age_s(10.0, 0.5, 0.001, 0, run) for run in range(4000)])
     assert kstest(ages / 10.0, "uniform").pvalue > 0.01
-    coarse = checkpoint_age_s(10.0, 0.4, 0, 3) / 0.4
+    for share in (0.0, 0.3, 0.85, 1.0):
+        assert checkpoint_age_s(10.0, share, 0.001, 0, None) == pytest.approx(10.0 * share)
+        drawn = np.array([checkpoint_age_s(10.0, share, 0.001, 0, run) for run in range(4000)])
+        assert drawn.mean() == pytest.approx(10.0 * share, abs=0.1)
+        assert 0.0 <= drawn.min() <= drawn.max() <= 10.0
+    coarse = checkpoint_age_s(10.0, 0.5, 0.4, 0, 3) / 0.4
     assert coarse == pytest.approx(round(coarse))

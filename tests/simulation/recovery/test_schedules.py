@@ -1,11 +1,10 @@
-"""What starts when: by plans made on the way, which know nothing of what comes later, and by plans that are given."""
+"""What starts when: by plans made for the expected arrivals, and by plans that are given."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 
 import ftplan
@@ -13,7 +12,7 @@ from ftplan.errors import FtplanError
 from ftplan.planners.plan_inputs import a_plan
 from ftplan.planners.registry import rows
 from ftplan.simulation.recovery.contenders import Contender, arrival_times, setting_of
-from ftplan.simulation.recovery.schedules import GivenSchedule, planned, starts
+from ftplan.simulation.recovery.schedules import GivenSchedule, starts
 from tests.simulation.recovery.file_cases import (
     CLUSTER,
     FAILURE,
@@ -31,42 +30,23 @@ pytestmark = pytest.mark.usefixtures("few_random_orders")
 ALGORITHMS = [row.name for row in rows("recovery-schedule")]
 
 
-def _made_hard(seed: int = 1) -> ftplan.Problem:
-    """Return a problem whose steps each have to choose: little room, many queries that share tasks."""
-    topology = ftplan.generate("topology", operators=7, parallelism=(2, 4), seed=seed)
-    cluster = ftplan.generate("cluster", topology=topology, nodes=6, zones=3, seed=seed)
-    return ftplan.load(topology=topology, cluster=cluster, spread=True)
-
-
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_step_does_not_depend_on_when_later_nodes_arrive(algorithm: str) -> None:
-    """A plan for the times that come true is the one that is made on the way: its steps agree up to a change."""
-    given = _made_hard()
-    assert given.cluster is not None
-    failed = [f"node:{node.id}" for node in given.cluster.nodes[:4]]
-    of_seed = scene(given=given, fail=failed, algorithm=algorithm, iterations=3)
-    rng = np.random.default_rng(1)
-    times = np.sort(rng.uniform(120.0, 360.0, len(of_seed.arrivals)))
-    assert len(times) == 4
-    whole, _ = planned(of_seed, tuple(times.tolist()))
-    assert sum(bool(step["recover"]) for step in whole) > 1
-    for known in (0, 2):
-        later = times.copy()
-        later[known:] += rng.uniform(10.0, 500.0)
-        changed, _ = planned(of_seed, tuple(later.tolist()))
-        happened = [step for step in whole if step["at_s"] == 0.0 or step["at_s"] in times[:known]]
-        again = [step for step in changed if step["at_s"] == 0.0 or step["at_s"] in times[:known]]
-        assert [step["recover"] for step in again] == [step["recover"] for step in happened]
+def test_a_plan_is_made_for_the_expected_arrivals_and_waits_for_its_nodes(algorithm: str) -> None:
+    of_seed = scene(algorithm=algorithm, iterations=3)
+    made = GivenSchedule.made(of_seed, algorithm)
+    assert (made.name, made.algorithm, made.warnings) == (None, algorithm, ())
+    expected = arrival_times(of_seed.arrivals, 0, None)
+    by_id = {item.node.id: at_s for item, at_s in zip(of_seed.arrivals, expected, strict=True)}
+    assert made.times(by_id) == pytest.approx([step["at_s"] for step in made.steps])
+    late = {name: at_s + 500.0 for name, at_s in by_id.items()}
+    assert max(made.times(late)) == pytest.approx(max(late.values()))
 
 
-def test_planned_steps_are_those_of_a_plan_for_these_times() -> None:
-    of_seed = scene()
-    steps, warnings = planned(of_seed, (25.0, 31.0))
-    arrivals = [{**item, "at_s": at_s} for item, at_s in zip(FAILURE["arrivals"], (25.0, 31.0), strict=True)]
-    plan = ftplan.plan("recovery-schedule", problem(failure={**FAILURE, "arrivals": arrivals}))
+def test_steps_that_are_made_are_those_of_the_command() -> None:
+    plan = ftplan.plan("recovery-schedule", problem(), iterations=20)
     assert plan.plan is not None
-    assert json.dumps(list(steps)) == json.dumps(plan.plan["steps"])
-    assert warnings == ()
+    made = GivenSchedule.made(scene(), None)
+    assert json.dumps(list(made.steps)) == json.dumps(plan.plan["steps"])
 
 
 def test_a_given_step_happens_when_the_nodes_that_trigger_it_are_there() -> None:
@@ -86,8 +66,8 @@ def test_the_expected_run_of_a_plan_has_its_own_times() -> None:
     plan = ftplan.plan("recovery-schedule", problem())
     assert plan.plan is not None
     of_plan = scene(plan)
-    setting, _ = setting_of(of_plan, Contender("incremental", GivenSchedule.of(plan, "plan", of_plan), "auto"), None)
-    on_the_way, _ = setting_of(of_plan, Contender("incremental", None, "auto"), None)
+    setting = setting_of(of_plan, Contender("incremental", GivenSchedule.of(plan, "plan", of_plan)), None)
+    on_the_way = setting_of(of_plan, Contender("incremental", GivenSchedule.made(of_plan, None)), None)
     assert setting.starts == on_the_way.starts
     assert {start.at_s for start in setting.starts} == {s["at_s"] for s in plan.plan["steps"] if s["recover"]}
 
@@ -97,13 +77,13 @@ def test_runs_of_a_mode_and_a_plan_meet_the_same() -> None:
     given = GivenSchedule.of(a_plan(IN_ORDER), "plan", of_seed)
     for run in range(3):
         settings = [
-            setting_of(of_seed, Contender(mode, plan, "auto"), run)[0]
+            setting_of(of_seed, Contender(mode, plan), run)
             for mode in ("incremental", "blocking")
-            for plan in (None, given)
+            for plan in (GivenSchedule.made(of_seed, None), given)
         ]
         assert len({tuple(node.from_s for node in setting.nodes) for setting in settings}) == 1
         assert len({setting.checkpoint_age_s for setting in settings}) == 1
-    best, _ = setting_of(of_seed, Contender("best-case", given, "auto"), 1)
+    best = setting_of(of_seed, Contender("best-case", given), 1)
     assert [node.from_s for node in best.nodes[3:]] == [180.0, 180.0]
 
 
@@ -115,7 +95,7 @@ def test_a_node_that_comes_back_is_another_one() -> None:
     of_seed = scene(given=problem(failure=failure, cluster={**CLUSTER, "placement": placed}))
     plan = schedule((0.0, "failure", {"middle/0": "n3"}), (30.0, "arrival:n1", {"source/0": "n1"}), (50.0, None, {}))
     given = GivenSchedule.of(a_plan(plan), "plan", of_seed)
-    setting, _ = setting_of(of_seed, Contender("incremental", given, "auto"), None)
+    setting = setting_of(of_seed, Contender("incremental", given), None)
     middle, source = setting.starts
     assert (middle.node, middle.local_bytes) == (2, 10_000_000)
     assert (source.node, source.local_bytes) == (3, 0.0)
@@ -130,7 +110,7 @@ def test_a_node_that_comes_early_takes_over_what_fails_only_later() -> None:
     second = {"source/1": "r1", "middle/1": "r1"}
     plan = schedule((0.0, "failure", {}), (25.0, "failure:node:n2", {}), (80 / 3, "arrival:r1", second))
     given = GivenSchedule.of(a_plan(plan), "plan", of_seed)
-    settings = [setting_of(of_seed, Contender("incremental", given, "auto"), run)[0] for run in range(50)]
+    settings = [setting_of(of_seed, Contender("incremental", given), run) for run in range(50)]
     assert min(setting.nodes[3].from_s for setting in settings) < 25.0 < max(s.nodes[3].from_s for s in settings)
     for setting in settings:
         assert {start.at_s for start in setting.starts} == {max(25.0, setting.nodes[3].from_s)}
@@ -138,7 +118,7 @@ def test_a_node_that_comes_early_takes_over_what_fails_only_later() -> None:
 
 def test_after_a_complete_failure_the_first_node_hosts_the_coordinator() -> None:
     of_seed = scene(complete_failure=True, coordinator_cpu=0.25)
-    setting, _ = setting_of(of_seed, Contender("incremental", None, "auto"), 5)
+    setting = setting_of(of_seed, Contender("incremental", GivenSchedule.made(of_seed, None)), 5)
     assert arrival_times(of_seed.arrivals, 0, 5)[0] == setting.nodes[3].from_s
     assert [node.cores for node in setting.nodes] == [1.0, 1.0, 1.0, 0.75, 1.0]
     assert setting.failures[0].nodes == {0, 1, 2}

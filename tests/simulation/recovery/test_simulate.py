@@ -13,6 +13,7 @@ from ftplan.simulation.document import load_simulation
 from ftplan.simulation.recovery import runs
 from ftplan.simulation.recovery.contenders import Contender, setting_of
 from ftplan.simulation.recovery.options import MODE_NAMES, RecoverySimulationOptions
+from ftplan.simulation.recovery.schedules import GivenSchedule
 from ftplan.simulation.recovery.simulate import RecoverySimulation
 from tests.simulation.recovery.file_cases import (
     CLUSTER,
@@ -86,7 +87,7 @@ def test_a_plan_against_itself_differs_in_nothing() -> None:
 
 def test_another_seed_draws_other_numbers() -> None:
     of_seed = [scene(runs=2, seed=seed) for seed in (0, 0, 1)]
-    nodes = [setting_of(item, Contender("incremental", None, "auto"), 0)[0].nodes for item in of_seed]
+    nodes = [setting_of(item, Contender("incremental", GivenSchedule.made(item, None)), 0).nodes for item in of_seed]
     assert nodes[0] == nodes[1] != nodes[2]
 
 
@@ -99,7 +100,6 @@ EFFECTS: dict[str, tuple[Any, Any]] = {
     "fail": (["node:n3"], lambda s, _: s.failures[0].nodes),
     "complete_failure": (True, lambda s, _: s.failures[0].nodes),
     "arrivals": (False, lambda s, _: len(s.nodes)),
-    "algorithm": ("operator-centric", lambda s, _: [(x.task, x.at_s) for x in s.starts]),
     "max_cpu": (0.5, lambda s, _: len(s.starts)),
     "seed": (1, lambda s, _: s.checkpoint_age_s),
     "replicas": (
@@ -139,8 +139,8 @@ EFFECTS: dict[str, tuple[Any, Any]] = {
 }
 #: Options that other tests are about, or that bound the work alone.
 ELSEWHERE = {
-    "coordinator_cpu", "mode", "best_case_s", "against", "runs", "jobs", "time_limit_s", "iterations", "threshold",
-    "window_s", "buffer_memory", "max_down", "max_streams",
+    "algorithm", "coordinator_cpu", "mode", "best_case_s", "against", "runs", "jobs", "time_limit_s", "iterations",
+    "threshold", "window_s", "buffer_memory", "max_down", "max_streams",
 }  # fmt: skip
 
 
@@ -155,8 +155,8 @@ def test_an_option_has_an_effect(name: str) -> None:
     told = []
     for asked in ({}, {name: value}):
         made = scene(runs=2, **{**base, **asked})
-        one = Contender("incremental", None, made.options.algorithm or "auto")
-        told.append(seen(setting_of(made, one, 0)[0], made))
+        one = Contender("incremental", GivenSchedule.made(made, made.options.algorithm))
+        told.append(seen(setting_of(made, one, 0), made))
     assert told[0] != told[1]
 
 

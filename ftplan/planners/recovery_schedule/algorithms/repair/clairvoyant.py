@@ -172,6 +172,7 @@ def clairvoyant_repair(problem: RecoveryProblem, parallel: bool = False) -> Clai
     cost = problem.cost[task]
     groups = problem.graph.key_groups[1][task]
     grain = np.where(groups > 1, cost / np.maximum(groups, 1), cost) if parallel else cost
+    grain = np.where(may_stop[task], grain, np.maximum(grain, problem.to_start[task]))
     _, catch_up = problem.delays.of_tasks(task)
     extra = np.zeros(len(problem.hosts))  # cores that may be freed
     if problem.may_pause:
@@ -259,7 +260,8 @@ class _EpochWalk:
         ends = [*self._times[1:], horizon_s]
         rooms = np.maximum(np.array(self._room), 0.0) + extra
         down_s = np.zeros(len(task))
-        replay_s, _ = self._problem.delays.of_tasks(task)
+        replay_s = np.broadcast_to(self._problem.delays.of_tasks(task)[0], len(task))
+        replay_s = np.where(np.isinf(replay_s), 0.0, replay_s)
         first = 0 if self._down[0].any() else 1  # when something fails first, and others may give way
         for k, (from_s, until_s) in enumerate(zip(self._times, ends, strict=True)):
             if from_s >= horizon_s:

@@ -140,10 +140,10 @@ def instance_of(state: StepState, prefetch: bool = True) -> RepairInstance:
         horizon_s=problem.horizon_s,
         prefetch=prefetch,
         task=task,
-        cost=problem.cost[task],
+        cost=state.cost[task],
         noticed_s=state.failed_s[task] + problem.delays.detection_s,
         down_s=state.down_s[task],
-        replay_s=np.where(paused, 0.0, np.broadcast_to(np.asarray(replay_s, dtype=np.float64), count)),
+        replay_s=np.where(paused | np.isinf(replay_s), 0.0, replay_s),
         catch_up=np.broadcast_to(np.asarray(catch_up, dtype=np.float64), count),
         restore_s=np.array([problem.restore_s(float(b)) for b in size], dtype=np.float64),
         near=near,
@@ -158,13 +158,13 @@ def instance_of(state: StepState, prefetch: bool = True) -> RepairInstance:
         bundle=queries.bundle,
         priority=state.priority,
         floor_s=_floor(state),
-        late=tuple((t, float(state.caught_up[t])) for t in np.flatnonzero(late).tolist()),
+        late=tuple((t, min(float(state.caught_up[t]), problem.horizon_s)) for t in np.flatnonzero(late).tolist()),
     )
 
 
 def _floor(state: StepState) -> FloatArray:
-    """Return when all that runs upstream of each query has caught up, shape (Q,)."""
-    caught_up = np.where(state.down, 0.0, state.caught_up)
+    """Return when all that runs upstream of each query has caught up, at the horizon for never, shape (Q,)."""
+    caught_up = np.where(state.down, 0.0, np.minimum(state.caught_up, max(state.problem.horizon_s, state.at_s)))
     latest = whole_from(state.problem.graph, caught_up)
     return np.maximum(latest[state.queries.query], state.at_s)
 

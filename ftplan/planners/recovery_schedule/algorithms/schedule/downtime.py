@@ -14,15 +14,20 @@ from ftplan.planners.recovery_schedule.algorithms.schedule.repair_state import R
 from ftplan.planners.recovery_schedule.problem import RecoveryProblem
 from ftplan.planners.recovery_schedule.schedule import Downtime, ScheduleStep
 
+#: Why a task that was down stays behind whatever it gets.
+NEVER = "its input takes all that it can process: it never catches up"
+
 
 def unrecovered(repair: RepairState, queries: FailedQueries) -> tuple[tuple[int, str], ...]:
     """Return the tasks that are still down at the end, with the reason."""
     largest = float(repair.open_room.max(initial=0.0))
-    cost = repair.problem.cost
+    cost, never = repair.problem.cost, repair.problem.delays.never(repair.problem.graph.tasks)
     needless = set(queries.needless.tolist())
     reasons = []
-    for task in np.flatnonzero(repair.down).tolist():
-        if repair.paused[task]:
+    for task in np.flatnonzero(repair.down | np.isinf(repair.caught_up)).tolist():
+        if never[task]:
+            reason = NEVER
+        elif repair.paused[task]:
             reason = "gave way to queries of higher priority, and no room came for it"
         elif task in needless:
             reason = "no query needs it"
@@ -36,7 +41,7 @@ def unrecovered(repair: RepairState, queries: FailedQueries) -> tuple[tuple[int,
 
 def no_query_returns(problem: RecoveryProblem, steps: Sequence[ScheduleStep], queries: FailedQueries) -> Infeasible:
     """Say which query would come back first, and how many cores it lacks."""
-    weight = queries.weight(problem.cost)
+    weight = queries.weight(problem.to_start)
     need = np.bincount(queries.row, weights=weight[queries.member], minlength=queries.queries)
     cheapest = int(np.argmin(need))
     operator, index = problem.graph.name(int(queries.query[cheapest]))
@@ -65,8 +70,8 @@ class DowntimeLog:
         self._closed: list[Downtime] = []
         self._begin(queries, 0.0)
 
-    def _begin(self, queries: FailedQueries, at_s: float) -> None:
-        for query in queries.query.tolist():
+    def _begin(self, queries: FailedQueries, at_s: float, never: Iterable[int] = ()) -> None:
+        for query in (*queries.query.tolist(), *never):
             if query not in self._open:
                 self._open[query] = Downtime(query, float(self._priority[query]), at_s, None, "")
         self._queries = queries
@@ -97,7 +102,9 @@ class DowntimeLog:
         theirs have caught up. Returned besides: (query, time) of those that had been made whole before.
         """
         self._upstream_s = whole_from(self._problem.graph, np.where(repair.down, 0.0, repair.caught_up))
-        down = set(queries.query.tolist())
+        outputs = np.flatnonzero(self._problem.graph.output)
+        never = outputs[np.isinf(self._upstream_s[outputs])].tolist()  # went back, and never catch up
+        down = {*queries.query.tolist(), *never}
         behind = [] if rolled_back is None else self._behind(down, at_s)
         down |= set(behind)
         undone: list[Downtime] = []
@@ -109,7 +116,7 @@ class DowntimeLog:
         for downtime in undone:
             only = downtime.rolled_back and downtime.query in behind
             self._open[downtime.query] = replace(downtime, back_s=None, reason="", rolled_back=only)
-        self._begin(queries, at_s)
+        self._begin(queries, at_s, never)
         if not self.first_queries.queries:
             self.first_queries = queries
         again = self._roll_back(behind, at_s, rolled_back)
@@ -134,11 +141,16 @@ class DowntimeLog:
 
     def ended(self, end_s: float, left: FailedQueries, repair: RepairState) -> tuple[Downtime, ...]:
         """Return all downtimes, those that are still open with the reason."""
-        cost = left.weight(self._problem.cost)
+        cost, never = left.weight(self._problem.cost), self._problem.delays.never(self._problem.graph.tasks)
+        hopeless = np.bincount(left.bundle, never[left.task], minlength=left.bundles)
+        behind = np.bincount(left.row, hopeless[left.member], minlength=left.queries) > 0.0
+        keeps_up = set(left.query[~behind].tolist())
         need = np.bincount(left.row, weights=cost[left.member], minlength=left.queries)
         lacking = dict(zip(left.query.tolist(), need.tolist(), strict=True))
         free = repair.capacity
         for query, downtime in sorted(self._open.items()):
-            text = f"needs {lacking[query]:.6g} more cores, {free:.6g} are free after the last step at {end_s:g} s"
+            text = "needs a task that never catches up: its input takes all that it can process"
+            if query in keeps_up:
+                text = f"needs {lacking[query]:.6g} more cores, {free:.6g} are free after the last step at {end_s:g} s"
             self._closed.append(replace(downtime, reason=text))
         return tuple(sorted(self._closed, key=lambda d: (d.query, d.down_s)))

@@ -30,7 +30,7 @@ class StepState:
     at_s: float
     queries: FailedQueries
     down: BoolArray  # (T,)
-    cost: FloatArray  # (T,) cores
+    cost: FloatArray  # (T,) cores, of tasks that would never catch up more than there are
     room: FloatArray  # (H,) residual capacity, 0 for hosts that are not there
     capacity: float  # cores free just before the step
     fillable: float  # cores, at most capacity

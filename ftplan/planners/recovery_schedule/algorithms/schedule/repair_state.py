@@ -92,7 +92,8 @@ class RepairState:
 
     def observe(self, step: int, at_s: float, queries: FailedQueries, coming: tuple[ArrivalEvent, ...]) -> StepState:
         """Return what a policy sees at a step."""
-        problem, cost, room = self.problem, self.problem.cost, self.open_room
+        problem, room = self.problem, self.open_room
+        cost = np.where(self.down, problem.to_start, problem.cost)
         grain, usable = cost, room
         if self._parallel:
             _, groups = problem.graph.key_groups
