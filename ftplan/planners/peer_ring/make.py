@@ -94,7 +94,7 @@ def _rules(problem: RingProblem, answer: RingAnswer | None) -> tuple[str, ...]:
 def _status(problem: RingProblem, answer: RingAnswer, bounds: dict[str, Any]) -> Status:
     """Return ``optimal`` where every level is proven, whichever algorithm found it."""
     values = level_values(problem, answer.ring, answer.steps)
-    return "optimal" if all_proven(problem, values, bounds) else "feasible"
+    return "optimal" if all_proven(values, bounds) else "feasible"
 
 
 def _summary(
@@ -110,7 +110,9 @@ def _summary(
     if answer is None or body is None:
         return question_summary(problem, figures_in_place(problem)), {}
     known = summary(problem, answer.ring, answer.steps, failure, body["tolerance"]["survival"])
-    bounds = dict(zip(LEVELS, (answer.violations_bound, bound, answer.bytes_bound), strict=True))
+    losses = problem.least_losses if answer.losses_bound is None else answer.losses_bound
+    losses_bound = None if answer.violations_bound is None else losses
+    bounds = dict(zip(LEVELS, (losses_bound, answer.violations_bound, bound, answer.bytes_bound), strict=True))
     for name in LEVELS:
         value, least = known["levels"][name]["value"], bounds[name]
         known["levels"][name]["bound"] = None if value is None or least is None else sound_bound("min", value, least)

@@ -34,6 +34,9 @@ from ftplan.planners.peer_ring.problem import RingProblem, RingSetting, RingThre
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.situation import Situation, situation_of
 
+#: Share of a node's cores that is free for the ring at least, whatever other work takes.
+LEAST_FREE = 0.01
+
 
 @dataclass(frozen=True, eq=False)
 class PreparedRing:
@@ -131,7 +134,7 @@ def _problem(
         zone=cluster.zone_index,
         **ring.nodes._asdict(),
         fails=ring.fails,
-        cpu=cluster.cpu,
+        cpu=np.maximum(cluster.cpu - situation.used_cpu, LEAST_FREE * cluster.cpu),
         down=chances.down,
         zone_down=chances.zone_down,
         position=loads.position,

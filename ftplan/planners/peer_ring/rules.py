@@ -34,6 +34,17 @@ def requested_rules(problem: RingProblem) -> tuple[str, ...]:
     return tuple(rule for rule in RULES if given.get(rule))
 
 
+def demanded_rules(problem: RingProblem) -> tuple[str, ...]:
+    """Return the rules that any ring is held to whose plan names none: those asked for, and that zones lose nothing.
+
+    With two backups or more, where some ring of the members is as safe and nothing that is asked for stands against it.
+    """
+    asked = requested_rules(problem)
+    safe = problem.replication >= 2 and problem.least_losses == 0
+    free = not (problem.keep or {CAPACITY, MOST_BYTES, ORDER} & set(asked))
+    return tuple(rule for rule in RULES if rule in asked or (rule == ONE_ZONE and safe and free))
+
+
 def rules(problem: RingProblem, ring: Ring, moved: float) -> tuple[str, ...]:
     """Return the rules that a plan states: those asked for, and what else its ring keeps.
 

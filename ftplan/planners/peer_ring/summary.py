@@ -70,7 +70,7 @@ def _longest(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
 
 
 #: What is optimised, the first first.
-LEVELS = ("zone_violations", "largest_load", "bytes")
+LEVELS = ("zone_losses", "zone_violations", "largest_load", "bytes")
 
 
 def question_summary(problem: RingProblem, before: dict[str, Any] | None) -> dict[str, Any]:
@@ -123,8 +123,10 @@ def level_values(problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) ->
 
     Where no state is known, bytes count key groups.
     """
+    zones = problem.zone_cost(ring)
     return {
-        "zone_violations": problem.violations(ring),
+        "zone_losses": zones.losses,
+        "zone_violations": zones.violations,
         "largest_load": problem.largest_load(ring),
         "bytes": None if problem.current is None else worth_moved(problem, steps),
     }
@@ -137,8 +139,6 @@ def is_proven(value: float | None, bound: float | None) -> bool:
     return bound is not None and value - bound <= ROUNDING * max(abs(value), abs(bound)) + NOISE
 
 
-def all_proven(problem: RingProblem, values: dict[str, Any], bounds: dict[str, Any]) -> bool:
-    """Return whether every level is proven best, a largest load within ``target_load`` being good enough."""
-    target, load = problem.target_load, values["largest_load"]
-    enough = target is not None and is_proven(load, target)
-    return all(is_proven(values[name], bounds[name]) or (name == "largest_load" and enough) for name in LEVELS)
+def all_proven(values: dict[str, Any], bounds: dict[str, Any]) -> bool:
+    """Return whether every level is proven best."""
+    return all(is_proven(values[name], bounds[name]) for name in LEVELS)

@@ -25,6 +25,7 @@ from ftplan.reports.numbers import SPACE, is_number
 
 #: Figures by which rings are compared, in the order of what counts first.
 FIGURES = {
+    "zone_losses": "arcs that one zone destroys",
     "zone_violations": "arcs with two copies in one zone",
     "largest_load": "largest load, of the fair share",
     "bytes": "bytes that travel",

@@ -158,12 +158,14 @@ def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, Any]:
     The probability of loss of more than MOST_TOKENS_JUDGED tokens would take longer than the plan: None.
     """
     ring = tiered(problem, hashed_ring(problem, seed))
+    zones = problem.zone_cost(ring)
     few = len(ring.token) <= MOST_TOKENS_JUDGED
     chance = (survival(problem, ring, seed) if few else None) or {}
     return {
         "tokens": len(ring.token),
         "largest_load": problem.largest_load(ring),
-        "zone_violations": problem.violations(ring),
+        "zone_losses": zones.losses,
+        "zone_violations": zones.violations,
         "copysets": len(copysets(problem, ring).nodes),
         "loss_probability": chance.get("loss_probability"),
     }

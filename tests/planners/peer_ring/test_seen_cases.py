@@ -1,0 +1,66 @@
+"""Small clusters on which a ring was once called optimal that was not: each with the answer that is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ftplan
+
+CASES = Path(__file__).parents[2] / "cases" / "ring"
+
+
+def planned(cluster: str, **options: Any) -> tuple[ftplan.Problem, ftplan.Plan]:
+    problem = ftplan.load(topology=CASES / "t.yaml", cluster=CASES / cluster)
+    return problem, ftplan.plan("peer-ring", problem, **{"algorithm": "exact", **options})
+
+
+def test_no_zone_destroys_data_where_that_can_be() -> None:
+    """Four nodes of six in zone a: fewer arcs with a zone twice would leave some within a."""
+    problem, plan = planned("zones.yaml", replication=2)
+    assert plan.status == "optimal"
+    assert {name: plan.summary["levels"][name]["value"] for name in ("zone_losses", "zone_violations")} == {
+        "zone_losses": 0,
+        "zone_violations": 6,
+    }
+    assert plan.plan is not None
+    assert plan.plan["tolerance"]["one_zone"]["harmless"]
+    assert "one-zone" in (plan.rules or ())
+    assert not ftplan.verify(plan, problem, strict=True).violations
+
+
+def test_a_ring_that_a_zone_destroys_is_found_out() -> None:
+    """Also one that names no rules; not one with a single backup, where nothing safer can be."""
+    problem = ftplan.load(topology=CASES / "t.yaml", cluster=CASES / "zones.yaml")
+    ring = [{"node": node, "token": k / 6} for k, node in enumerate(("n1", "n6", "n5", "n2", "n3", "n4"))]
+    by_hand: dict[str, Any] = {"format": "ftplan/plan", "format_version": "1.0", "kind": "peer-ring"}
+    for replication, codes in ((1, set[str]()), (2, {"ZONE_LOSES"})):
+        made = {**by_hand, "options": {"replication": replication}, "plan": {"ring": ring}}
+        found = ftplan.verify(made, problem)
+        assert {violation.code for violation in found.violations} == codes
+
+
+def test_a_safe_ring_in_place_stays() -> None:
+    _, plan = planned("zones.yaml", replication=2, current=CASES / "zsafe.json")
+    assert plan.plan is not None
+    assert (plan.status, plan.plan["moves"]) == ("optimal", [])
+    assert plan.reason is not None
+
+
+def test_of_rings_that_move_as_few_bytes_the_most_even_is_taken() -> None:
+    """n5 shares the arc of n4: nobody else is fuller than before, and both have three groups."""
+    _, plan = planned("c5.yaml", current=CASES / "four.json", add=["node:n5"], target_load=1.5)
+    assert plan.objective is not None
+    assert (plan.status, plan.objective.value, plan.objective.gap) == ("optimal", pytest.approx(1.25), 0.0)
+    assert plan.summary["levels"]["bytes"]["value"] == 1_048_576
+    assert plan.summary["after"]["highest_utilisation"] == pytest.approx(0.7)
+    assert sorted(item["key_groups"] for item in plan.summary["nodes"]) == [3, 3, 6, 6, 6]
+
+
+def test_other_work_of_a_node_leaves_it_less() -> None:
+    _, plan = planned("c3.yaml")
+    assert plan.status == "optimal"
+    assert [item["key_groups"] for item in plan.summary["nodes"]] == [7, 7, 7, 3]
+    assert 0.75 < plan.summary["after"]["highest_utilisation"] < 0.79
