@@ -74,6 +74,13 @@ class DrainScheduleOptions(PlanOptions):
         "Nodes that may restart together; the summary also names the most nodes, up to so many, that may stop now.",
         metavar="N",
     )
+    no_limits: bool = option(
+        False,
+        FLAG,
+        "Only what is asked for limits a round. Otherwise its nodes are of one zone (with --max-per-zone of any), never "
+        "all of the cluster, and no round takes all output down but of nodes that do so alone (--min-fidelity asks for "
+        "more).",
+    )
     keep_copies: str = option(
         "all",
         one_of(*KEEP_COPIES),

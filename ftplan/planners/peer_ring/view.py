@@ -70,6 +70,7 @@ def _beside(plan: Plan) -> list[Table]:
         (text, *(figure(figures, name) for figures in known.values()))
         for name, text in FIGURES.items()
         if any(figures.get(name) is not None for figures in known.values())
+        and (name != "zone_losses" or (plan.options.get("replication") or 0) > 1)  # with one backup it is the next row
     ]
     return [Table(("", *known), rows)] if rows else []
 

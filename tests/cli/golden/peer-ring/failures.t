@@ -134,6 +134,7 @@ What a failure does to the ring: who takes over, and what is lost.
       "summary.front",
       "summary.levels.bytes.bound",
       "summary.levels.largest_load.bound",
+      "summary.levels.zone_losses.bound",
       "summary.levels.zone_violations.bound",
       "summary.out_of_room",
       "summary.random",
@@ -184,6 +185,7 @@ The last copy lies on nodes of another kind.
   copies of each key group  3
   rules                     replication, tokens, zones-apart, one-zone
                                        this plan  at best  random tokens  virtual nodes
+  arcs that one zone destroys                  0        0              –              0
   arcs with two copies in one zone             0        0              –            147
   largest load, of the fair share          1.359    1.359          2.605          2.541
   highest utilisation                     0.9516        –              –              –
@@ -231,6 +233,7 @@ The last copy lies on nodes of another kind.
       "bound",
       "summary.levels.bytes.bound",
       "summary.levels.largest_load.bound",
+      "summary.levels.zone_losses.bound",
       "summary.levels.zone_violations.bound",
       "summary.out_of_room",
       "summary.random",

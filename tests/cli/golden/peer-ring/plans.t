@@ -62,6 +62,7 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
       "bound",
       "summary.levels.bytes.bound",
       "summary.levels.largest_load.bound",
+      "summary.levels.zone_losses.bound",
       "summary.levels.zone_violations.bound",
       "summary.out_of_room",
       "summary.random",
@@ -273,7 +274,7 @@ As the paper does it, and as is usual.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm virtual-nodes --tokens 4 -o many.json -q
   $ ftplan verify many.json --format table
   valid; held to: replication
-  not recomputed: bound, summary.levels.bytes.bound, summary.levels.largest_load.bound, summary.levels.zone_violations.bound, summary.out_of_room, summary.random, summary.virtual_nodes
+  not recomputed: bound, summary.levels.bytes.bound, summary.levels.largest_load.bound, summary.levels.zone_losses.bound, summary.levels.zone_violations.bound, summary.out_of_room, summary.random, summary.virtual_nodes
   $ ftplan diff many.json ring.json --format table
   key group             what     from  to
   key-group:alerts/1    backups  n2    n1
