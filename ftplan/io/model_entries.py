@@ -94,7 +94,10 @@ def cluster_entry(cluster: Cluster) -> dict[str, Any]:
     )
     placement = None if cluster.placement is None else placement_entry(cluster.placement)
     nodes = [_node(cluster.nodes[i]) for i in order]
-    return envelope("cluster", nodes=nodes, zones=zones, network=network, placement=placement)
+    period = None if cluster.failure_period_s == DAY_S else f"{cluster.failure_period_s:.15g}s"
+    return envelope(
+        "cluster", nodes=nodes, zones=zones, failure_period=period, network=network, placement=placement
+    )
 
 
 def _node(node: Node) -> dict[str, Any]:

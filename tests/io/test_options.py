@@ -62,7 +62,7 @@ _COUNTS = {
     "tokens",
 }
 _FLAGS = {
-    "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "parallel_recovery", "partial",
+    "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "no_limits", "parallel_recovery", "partial",
     "pause_lower_priority", "prefetch", "replay", "spread", "by_probability", "prove", "rebalance", "strict", "suggest",
     "then_recover", "worst_case",
 }  # fmt: skip

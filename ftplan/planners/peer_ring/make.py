@@ -136,6 +136,7 @@ def _said(problem: RingProblem, answer: RingAnswer, known: Mapping[str, Any]) ->
     if full:
         names = _named(problem, full)
         text = f"above {problem.overload:g} of their capacity: {names}; another node (--add) would relieve them"
+        text += "" if problem.capacity_known else ", if capacity is as assumed (--capacity-per-core states it)"
         yield Warn("OVERLOADED", text)
     if answer.out_of_room:
         text = f"no other node can take load of {_named(problem, answer.out_of_room)}: add a node"

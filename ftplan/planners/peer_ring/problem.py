@@ -83,7 +83,7 @@ class RingProblem:
     removed: BoolArray
     fails: BoolArray  # (N,) nodes that fail once the planned ring is in place
     cpu: FloatArray  # (N,) cores that other work leaves: fair shares are in proportion to them
-    #: ``down``, ``zone_down``: (N,) and (Z,) probabilities of failure within one repair window, 0 where unknown
+    #: ``down``, ``zone_down``: (N,) and (Z,) probabilities of failure within ``failure_period_s``, 0 where unknown
     down: FloatArray
     zone_down: FloatArray
     position: FloatArray  # (M,) ascending
@@ -122,6 +122,10 @@ class RingProblem:
     tokens: int = 100
     state_known: bool = True
     probabilities_known: bool = True
+    #: Whether capacity is stated or measured: then who takes the load of nodes that leave must have room for it.
+    #: Assumed such that the ring is 0.7 full, it is only warned of.
+    capacity_known: bool = True
+    failure_period_s: float | None = None  # None: probabilities are of one repair window
     measured: bool = False  # loads come from statistics, not from an even spread
     warnings: tuple[Warn, ...] = field(default=())
 
@@ -164,11 +168,17 @@ class RingProblem:
     def largest_load(self, ring: Ring) -> float:
         """Return the objective: the largest load of a node over its fair share; 1 is even, 0 where there is no load.
 
-        A node that is no member has no fair share: it counts as if it was one.
+        Shares are of the ring's own nodes, so that a ring in place is worth the same whoever joins or leaves.
         """
-        if self.per_cpu == 0.0:
+        total, cpu = float(self.load.sum()), self.cpu[ring.nodes]
+        if total == 0.0:
             return 0.0
-        return float((self.loads(ring)[ring.nodes] / (self.cpu[ring.nodes] * self.per_cpu)).max())
+        return float((self.loads(ring)[ring.nodes] / (cpu * (total / float(cpu.sum())))).max())
+
+    @property
+    def holds_capacity(self) -> bool:
+        """Whether nodes that take load of those that leave must have room for it."""
+        return self.capacity_known and self.current is not None and bool(self.removed.any())
 
     def violations(self, ring: Ring) -> int:
         """Return how many arcs have two of their r + 1 holders in one zone."""

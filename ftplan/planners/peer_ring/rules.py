@@ -27,7 +27,7 @@ def requested_rules(problem: RingProblem) -> tuple[str, ...]:
     """Return the names of the rules that a question asks for, whatever the ring."""
     given = {
         REPLICATION: True,
-        CAPACITY: problem.current is not None and bool(problem.removed.any()),
+        CAPACITY: problem.holds_capacity,
         MOST_BYTES: problem.max_bytes is not None,
         ORDER: problem.rebalance,
     }

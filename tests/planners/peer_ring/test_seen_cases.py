@@ -64,3 +64,23 @@ def test_other_work_of_a_node_leaves_it_less() -> None:
     assert plan.status == "optimal"
     assert [item["key_groups"] for item in plan.summary["nodes"]] == [7, 7, 7, 3]
     assert 0.75 < plan.summary["after"]["highest_utilisation"] < 0.79
+
+
+def test_an_assumed_capacity_warns_of_a_node_that_leaves_and_does_not_keep_it() -> None:
+    """Three nodes are 93 % full where four were taken to be 70 % full; a capacity that is stated is held to."""
+    problem, plan = planned("c5.yaml", current=CASES / "four.json", remove=["node:n4"])
+    assert plan.status == "optimal"
+    assert [warn.message for warn in plan.warnings if warn.code == "OVERLOADED"] == [
+        "above 0.85 of their capacity: n1, n2, n3; another node (--add) would relieve them, if capacity is as assumed "
+        "(--capacity-per-core states it)"
+    ]
+    assert not ftplan.verify(plan, problem, strict=True).violations
+    _, held = planned("c5.yaml", current=CASES / "four.json", remove=["node:n4"], capacity_per_core=4.0 / 16.0 / 0.7)
+    assert held.infeasible is not None
+    assert held.infeasible.limit == "capacity"
+
+
+@pytest.mark.parametrize("asked", [{"add": ["node:n5"]}, {"remove": ["node:n4"]}, {"rebalance": True}])
+def test_a_ring_in_place_is_worth_the_same_whoever_joins_or_leaves(asked: dict[str, Any]) -> None:
+    _, plan = planned("c5.yaml", current=CASES / "four.json", **asked)
+    assert plan.summary["before"]["largest_load"] == pytest.approx(1.0)

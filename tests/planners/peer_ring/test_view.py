@@ -86,7 +86,7 @@ def test_unknown_is_not_never() -> None:
     worst = {name: {"node": "n1", "value": None} for name in ("memory_bytes", "caught_up_s")}
     said = {row[0]: row[1] for row in tables({"ring": ring(3), "estimates": {"worst": worst}})["estimates"].rows}
     assert said["most memory as a backup, bytes"] == "unknown (n1)"
-    assert said["longest until caught up, s"] == "never (n1)"
+    assert said["longest mean time until caught up, s"] == "never (n1)"
 
 
 def test_of_many_take_overs_the_fullest_stand_first() -> None:

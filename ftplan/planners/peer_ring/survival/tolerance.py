@@ -19,7 +19,7 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import Copysets, copysets, fatal_zones, probability_of, single_losses
-from ftplan.planners.peer_ring.survival.survival import survival
+from ftplan.planners.peer_ring.survival.survival import survival, within_repair_window
 from ftplan.planners.peer_ring.tier import tier_figures
 
 #: Sets that the search for a smallest hitting set looks at in all; what is left then is bounded.
@@ -231,7 +231,7 @@ def _of(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         "fatal_nodes": {
             "size": problem.replication + 1,
             "count": len(sets.nodes),
-            "heaviest": _heaviest_nodes(problem, sets),
+            "heaviest": _heaviest_nodes(within_repair_window(problem, ring), sets),
         },
         "fatal_zones": {
             "size": zones.size,

@@ -57,7 +57,7 @@ def front(problem: RingProblem, answer: RingAnswer, budget: Budget | None = None
     if problem.current is None or not answer.ring.simple or not np.array_equal(answer.ring.nodes, problem.member):
         return []
     budget = budget or Budget(np.inf)
-    change = RingChange(problem, capped=bool(problem.removed.any()))
+    change = RingChange(problem, capped=problem.holds_capacity)
     order = answer.ring.node
     found = [(problem.largest_load(answer.ring), change.bytes(answer.ring))]
     least = partition(problem, order).largest
@@ -92,7 +92,7 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
 
     *best*: what is best without a look at the ring in place.
     """
-    change = RingChange(problem, capped=bool(problem.removed.any()))
+    change = RingChange(problem, capped=problem.holds_capacity)
     nodes, every = len(problem.member), 1 if problem.rebalance else count_orders(change)
     complete = every is not None
     with ExitStack() as stack:
