@@ -8,7 +8,19 @@ from typing import Literal
 from pydantic import Field
 
 from ftplan.io.documents import Source, read_document
-from ftplan.io.fields import Bandwidth, Count, FileModel, Id, MemoryMb, NodeCores, Period, Probability, Seconds, Version, period_s
+from ftplan.io.fields import (
+    Bandwidth,
+    Count,
+    FileModel,
+    Id,
+    MemoryMb,
+    NodeCores,
+    Period,
+    Probability,
+    Seconds,
+    Version,
+    period_s,
+)
 from ftplan.io.placement_checks import PlacementModel, check_placement
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
 from ftplan.model.cluster import DAY_S, Cluster, Network, Node, Zone

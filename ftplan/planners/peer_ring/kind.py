@@ -39,7 +39,7 @@ KIND = PlanKind(
     summary_of_question=("before", "random", "virtual_nodes"),
     command=Command(
         text=_TEXT,
-        default="exact",
+        default="auto, exact but for rings in place of several tokens a node",
         changes="moves any key group, owner or copy",
         picture="the ring: who owns which arc",
     ),
@@ -48,11 +48,9 @@ KIND = PlanKind(
             name="exact",
             function="ftplan.planners.peer_ring.algorithms.exact:exact",
             exact=True,
-            guarantee="fewest zone violations, then least largest load, then fewest bytes, each optimal or with its "
-            "gap",
+            guarantee="fewest losses by a zone, violations, least load, bytes, load again, each optimal or with its gap",
             source="zone order by blocks or integer program (CP-SAT); circular partition; dynamic programming over "
             "cuts",
-            default=True,
         ),
         Row(
             name="paper",
@@ -68,6 +66,14 @@ KIND = PlanKind(
             guarantee="none: many hashed tokens a node, no look at load or zones; a node that joins moves only its "
             "arcs",
             source="DeCandia et al., SOSP 2007 (Dynamo)",
+        ),
+        Row(
+            name="auto",
+            function="ftplan.planners.peer_ring.algorithms.auto:auto",
+            exact=True,
+            guarantee="that of exact; of virtual-nodes where a ring of many tokens a node moves less and as safely",
+            source="exact, compared with virtual-nodes",
+            default=True,
         ),
     ),
     metrics=(

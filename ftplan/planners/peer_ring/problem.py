@@ -152,6 +152,11 @@ class RingProblem:
         cpu = np.where(self.members, self.cpu, 0.0)
         return np.asarray(cpu / max(float(cpu.sum()), 1e-300) * float(self.load.sum()))
 
+    @property
+    def zoned(self) -> bool:
+        """Whether any node has a zone; else nothing is said of zones."""
+        return any(self.zones)
+
     def zone_name(self, node: int) -> str | None:
         """Return the zone of a node, None where it has none: then it is a zone of its own, without a name."""
         return self.zones[int(self.zone[node])] or None

@@ -50,7 +50,11 @@ def rules(problem: RingProblem, ring: Ring, moved: float) -> tuple[str, ...]:
 
     *moved*: what travels, as :attr:`RingProblem.worth` counts it.
     """
-    promised = {TOKENS, ZONES_APART, ONE_ZONE} | ({TARGET_LOAD} if problem.target_load is not None else set())
+    promised = (
+        {TOKENS}
+        | ({ZONES_APART, ONE_ZONE} if problem.zoned else set())
+        | ({TARGET_LOAD} if problem.target_load is not None else set())
+    )
     if _too_few(problem, ring):  # then there are no holders, of which nothing can be promised
         return requested_rules(problem)
     checks = _checks(problem, ring, moved)

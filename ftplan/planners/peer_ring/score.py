@@ -58,12 +58,12 @@ def _as_it_is(problem: RingProblem, ring: Ring) -> dict[str, float | None]:
     memory = worst["memory_bytes"]
     return {
         "largest-load": problem.largest_load(ring),
-        "zone-violations": float(problem.violations(ring)),
+        "zone-violations": float(problem.violations(ring)) if problem.zoned else None,
         "survival": None if high is None else 1.0 - high,
         "loss-probability": high,
         "expected-lost-bytes": chance.get("expected_lost_bytes"),
         "best-case": float(known["best_case"]["low"]),
-        "fatal-zones": float(known["fatal_zones"]["size"]),
+        "fatal-zones": float(known["fatal_zones"]["size"]) if problem.zoned else None,
         "copysets": float(known["copysets"]),
         "memory-bytes": None if memory is None else memory["value"],
     }

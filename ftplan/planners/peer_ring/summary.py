@@ -119,14 +119,14 @@ def figures_in_place(problem: RingProblem) -> dict[str, Any] | None:
 
 
 def level_values(problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> dict[str, float | int | None]:
-    """Return what a ring is worth in each level of the objective; bytes are None without a ring in place.
+    """Return what a ring is worth in each level; zones are None without any, bytes without a ring in place.
 
     Where no state is known, bytes count key groups.
     """
     zones = problem.zone_cost(ring)
     return {
-        "zone_losses": zones.losses,
-        "zone_violations": zones.violations,
+        "zone_losses": zones.losses if problem.zoned else None,
+        "zone_violations": zones.violations if problem.zoned else None,
         "largest_load": problem.largest_load(ring),
         "bytes": None if problem.current is None else worth_moved(problem, steps),
     }

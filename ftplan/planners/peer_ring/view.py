@@ -106,6 +106,8 @@ def _nodes(plan: Plan) -> list[Table]:
         "state, bytes",
         "copies on",
     )
+    if not any(item.get("zone") for item in first.values()):
+        columns, rows = (columns[0], *columns[2:]), [(row[0], *row[2:]) for row in rows]
     table = capped(columns[:-1] if several else columns, rows)
     if table.title is not None:
         return [Table(table.columns, table.rows, f"the {SHOWN} most loaded of {len(order):,} nodes (the JSON has all)")]

@@ -62,7 +62,9 @@ def test_some_output_is_left_where_that_can_be() -> None:
     assert ["tm-1"] in rounds(plan)
     assert len(rounds(plan)) == 4
     assert plan.plan is not None
-    assert [item["fidelity"] > 0.0 for item in plan.plan["rounds"]] == [item["nodes"] != ["tm-1"] for item in plan.plan["rounds"]]
+    assert [item["fidelity"] > 0.0 for item in plan.plan["rounds"]] == [
+        item["nodes"] != ["tm-1"] for item in plan.plan["rounds"]
+    ]
     assert planned(twelve(["tm-1"]), min_fidelity=0.0).objective.value == 3.0  # type: ignore[union-attr]
 
 
@@ -128,7 +130,9 @@ def test_no_smaller_node_is_enough(seed: int) -> None:
     topology = {
         "format": "ftplan/topology",
         "format_version": "1.0",
-        "operators": [{"id": f"o{k}", "cpu": cores, "state_bytes": mb * 2**20} for k, (_, cores, mb) in enumerate(tasks)],
+        "operators": [
+            {"id": f"o{k}", "cpu": cores, "state_bytes": mb * 2**20} for k, (_, cores, mb) in enumerate(tasks)
+        ],
         "edges": [],
     }
     cluster = {

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import ftplan
+from ftplan.planners.peer_ring.view import answer
 
 CASES = Path(__file__).parents[2] / "cases" / "ring"
 
@@ -84,3 +86,50 @@ def test_an_assumed_capacity_warns_of_a_node_that_leaves_and_does_not_keep_it() 
 def test_a_ring_in_place_is_worth_the_same_whoever_joins_or_leaves(asked: dict[str, Any]) -> None:
     _, plan = planned("c5.yaml", current=CASES / "four.json", **asked)
     assert plan.summary["before"]["largest_load"] == pytest.approx(1.0)
+
+
+def test_without_zones_nothing_is_said_of_zones() -> None:
+    problem, plan = planned("c3.yaml", current=CASES / "four.json")
+    assert not {"one-zone", "zones-apart"} & set(plan.rules or ())
+    assert not ftplan.verify(plan, problem, strict=True).violations
+    assert "zone" not in text_of(plan)
+    scores = ftplan.evaluate(plan, problem)
+    assert (scores["fatal-zones"], scores["zone-violations"]) == (None, None)
+    assert "zone" in text_of(planned("zones.yaml")[1])
+
+
+def text_of(plan: ftplan.Plan) -> str:
+    found = answer(plan)
+    cells = [str(cell) for table in found.tables for row in (table.columns, *table.rows) for cell in row]
+    return "\n".join([*cells, *found.notes])
+
+
+def twelve(nodes: int = 12) -> ftplan.Problem:
+    topology = {**load("t.yaml"), "operators": [{"id": "o", "key_groups": 240, "state_bytes": 240 * 2**20}]}
+    listed = [{"id": f"n{k}", "cpu": 4} for k in range(1, nodes + 1)]
+    return ftplan.load(topology=topology, cluster={**load("c3.yaml"), "nodes": listed})
+
+
+def load(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((CASES / name).read_text())
+    return document
+
+
+def test_one_token_a_node_moves_more_than_many_and_auto_says_so() -> None:
+    problem = twelve()
+    for first in ("exact", "virtual-nodes"):
+        ring = ftplan.plan("peer-ring", problem, algorithm=first, tokens=20).to_dict()
+        plans = {
+            name: ftplan.plan("peer-ring", problem, algorithm=name, tokens=20, current=ring, remove=["node:n5"])
+            for name in ("auto", "exact", "virtual-nodes")
+        }
+        moved = {name: plan.summary["levels"]["bytes"]["value"] for name, plan in plans.items()}
+        many = plans["auto"].summary["virtual_nodes"]["bytes"]
+        codes = {warn.code for warn in plans["auto"].warnings}
+        assert many < moved["exact"]
+        if first == "exact":
+            assert moved["auto"] == moved["exact"]
+            assert "VIRTUAL_NODES_MOVE_LESS" in codes
+        else:
+            assert moved["auto"] == moved["virtual-nodes"] == many
+            assert "VIRTUAL_NODES_KEPT" in codes

@@ -31,7 +31,9 @@ def test_the_window_scales_what_fails_in_a_period() -> None:
     found = survival(asked, ring)
     assert found is not None
     assert found["window_s"] == window
-    assert found["loss_probability"] == loss(scaled, ring).value < loss(replace(asked, failure_period_s=None), ring).value
+    assert (
+        found["loss_probability"] == loss(scaled, ring).value < loss(replace(asked, failure_period_s=None), ring).value
+    )
     assert within_repair_window(scaled, ring) is scaled
 
 
