@@ -77,9 +77,9 @@ class DrainScheduleOptions(PlanOptions):
     no_limits: bool = option(
         False,
         FLAG,
-        "Only what is asked for limits a round. Otherwise its nodes are of one zone (with --max-per-zone of any), never "
-        "all of the cluster, and no round takes all output down but of nodes that do so alone (--min-fidelity asks for "
-        "more).",
+        "Only what is asked for limits a round. Otherwise its nodes are of one zone (of any with --max-per-zone), "
+        "never all of the cluster, and leave some output (--min-fidelity asks for more) unless each of them takes all "
+        "of it down even alone.",
     )
     keep_copies: str = option(
         "all",

@@ -48,7 +48,8 @@ KIND = PlanKind(
             name="exact",
             function="ftplan.planners.peer_ring.algorithms.exact:exact",
             exact=True,
-            guarantee="fewest losses by a zone, violations, least load, bytes, load again, each optimal or with its gap",
+            guarantee="fewest losses by a zone, violations, least load, bytes, load again, each optimal or with "
+            "its gap",
             source="zone order by blocks or integer program (CP-SAT); circular partition; dynamic programming over "
             "cuts",
         ),

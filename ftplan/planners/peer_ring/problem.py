@@ -126,6 +126,7 @@ class RingProblem:
     #: Assumed such that the ring is 0.7 full, it is only warned of.
     capacity_known: bool = True
     failure_period_s: float | None = None  # None: probabilities are of one repair window
+    repair_window_s: float | None = None  # of how long then, None where unknown
     measured: bool = False  # loads come from statistics, not from an even spread
     warnings: tuple[Warn, ...] = field(default=())
 

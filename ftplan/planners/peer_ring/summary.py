@@ -15,6 +15,7 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.planners.peer_ring.metrics import ledgers, node_figures, overloaded, ring_figures, utilisations
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.problem import RingProblem, RingStep
+from ftplan.planners.peer_ring.repair_window import within_repair_window
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import moved_by
 from ftplan.planners.peer_ring.survival.survival import survival
@@ -115,7 +116,7 @@ def figures_in_place(problem: RingProblem) -> dict[str, Any] | None:
     current = problem.current
     if current is None or current.most_copies < problem.replication:
         return None
-    return ring_figures(problem, current, survival(problem, current))
+    return ring_figures(problem, current, survival(within_repair_window(problem, current), current))
 
 
 def level_values(problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> dict[str, float | int | None]:

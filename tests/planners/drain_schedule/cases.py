@@ -149,7 +149,7 @@ class Oracle:
             return False
         zones = [self.zone[node] for node in nodes]
         if not options.get("no_limits"):
-            if len(set(zones)) > 1 and "max_per_zone" not in options or len(nodes) == len(self.zone) > 1:
+            if (len(set(zones)) > 1 and "max_per_zone" not in options) or len(nodes) == len(self.zone) > 1:
                 return False
             dark = self.fidelity(nodes) < 1e-6
             if dark and "min_fidelity" not in options and any(self.fidelity(frozenset([n])) >= 1e-6 for n in nodes):

@@ -16,7 +16,7 @@ from ftplan.planners.result import Result
 
 
 def auto(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
-    """Plan as ``exact``; where a ring of several tokens a node changes its nodes, as ``virtual-nodes`` if that is safer.
+    """Plan as ``exact``; where the nodes of a ring of several tokens a node change, maybe as ``virtual-nodes``.
 
     Many tokens stay where they are as nodes join or leave, while one token a node plans the whole ring anew. They are
     kept where fewer bytes travel, one zone destroys no more arcs, and no more nodes are overloaded by a capacity that

@@ -19,6 +19,7 @@ from ftplan.planners.peer_ring.algorithms.outcome import ring_result, unchanged_
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
 from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
+from ftplan.planners.peer_ring.repair_window import within_repair_window
 from ftplan.planners.peer_ring.ring import Ring, in_order, read_tokens, without
 from ftplan.planners.peer_ring.survival.copysets import copysets
 from ftplan.planners.peer_ring.survival.survival import survival
@@ -162,7 +163,7 @@ def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, Any]:
     ring = tiered(problem, hashed_ring(problem, seed))
     zones = problem.zone_cost(ring)
     few = len(ring.token) <= MOST_TOKENS_JUDGED
-    chance = (survival(problem, ring, seed) if few else None) or {}
+    chance = (survival(within_repair_window(problem, ring), ring, seed) if few else None) or {}
     return {
         "bytes": _changed_bytes(problem, seed),
         "tokens": len(ring.token),

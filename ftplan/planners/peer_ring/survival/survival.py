@@ -11,7 +11,6 @@ tier, S copysets, H nodes that hold something; 2^H sets of failed nodes, as numb
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import Copysets, copysets, expected_lost_bytes
 from ftplan.planners.peer_ring.survival.set_bounds import Loss, harris, reduced, sampled_loss, union_bounds
 from ftplan.planners.peer_ring.survival.zone_states import fatal_masks, own_probabilities, zone_states
-from ftplan.planners.peer_ring.takeover.recovery import losses
 
 #: Most nodes whose failures are all looked at.
 MOST_HOLDERS = 20
@@ -224,34 +222,14 @@ def loss(problem: RingProblem, ring: Ring, sets: Copysets | None = None, seed: i
     return with_samples(problem, sets, proven, seed)
 
 
-def repair_window_s(problem: RingProblem, ring: Ring) -> float:
-    """Return the seconds in which a second failure counts as simultaneous, after that of the worst node.
-
-    Until its failure is noticed and all copies are there again; where too few nodes are left for them, the period of
-    the probabilities, in which somebody sees to it.
-    """
-    window = float(losses(problem, ring).window_s.max(initial=0.0))
-    return window if np.isfinite(window) else problem.failure_period_s or np.inf
-
-
-def within_repair_window(problem: RingProblem, ring: Ring) -> RingProblem:
-    """Return the question with probabilities of failure within one repair window of a ring: 1 - (1 - p)^(window/period).
-
-    Failures come at a constant rate.
-    """
-    if problem.failure_period_s is None:
-        return problem
-    share = repair_window_s(problem, ring) / problem.failure_period_s
-    with np.errstate(divide="ignore"):
-        down, zone_down = (-np.expm1(share * np.log1p(-chance)) for chance in (problem.down, problem.zone_down))
-    return replace(problem, down=down, zone_down=zone_down, failure_period_s=None)
-
-
 def survival(problem: RingProblem, ring: Ring, seed: int = 0) -> dict[str, Any] | None:
     """Return how likely it is that a ring loses nothing in one repair window; None where no probability is known.
 
+    Probabilities of failure are of one repair window, see
+    :func:`ftplan.planners.peer_ring.repair_window.within_repair_window`.
+
     ``window_s``
-        Seconds of the window, see :func:`repair_window_s`; null where probabilities are of one already.
+        Seconds of the window; null where they are unknown.
     ``survival``
         1 less ``loss_probability``.
     ``loss_probability``
@@ -263,12 +241,10 @@ def survival(problem: RingProblem, ring: Ring, seed: int = 0) -> dict[str, Any] 
     """
     if not problem.probabilities_known:
         return None
-    window = None if problem.failure_period_s is None else repair_window_s(problem, ring)
-    problem = within_repair_window(problem, ring)
     sets = copysets(problem, ring)
     found = loss(problem, ring, sets, seed)
     return {
-        "window_s": window,
+        "window_s": problem.repair_window_s,
         "survival": 1.0 - found.value,
         "loss_probability": found.value,
         "loss_low": found.low,

@@ -19,7 +19,7 @@ from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import Copysets, copysets, fatal_zones, probability_of, single_losses
-from ftplan.planners.peer_ring.survival.survival import survival, within_repair_window
+from ftplan.planners.peer_ring.survival.survival import survival
 from ftplan.planners.peer_ring.tier import tier_figures
 
 #: Sets that the search for a smallest hitting set looks at in all; what is left then is bounded.
@@ -183,7 +183,8 @@ def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         Arcs with two holders in one zone.
     ``best_case``
         ``low`` and ``high``: the largest set of nodes that may fail together without loss has so many, nodes that hold
-        nothing among them, the two being equal where it is exact; ``example`` is one of ``low`` nodes (null where it has more than 24, or none).
+        nothing among them, the two being equal where it is exact; ``example`` is one of ``low`` nodes (null where it
+        has more than 24, or none).
     ``fatal_nodes``, ``fatal_zones``
         The smallest sets whose loss loses something: ``size`` of each, ``count`` of them, and ``heaviest``, the five
         that lose most bytes (load where no state is known): ``nodes`` or ``zones``, ``key_groups``, ``state_bytes``
@@ -232,7 +233,7 @@ def _of(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         "fatal_nodes": {
             "size": problem.replication + 1,
             "count": len(sets.nodes),
-            "heaviest": _heaviest_nodes(within_repair_window(problem, ring), sets),
+            "heaviest": _heaviest_nodes(problem, sets),
         },
         "fatal_zones": None
         if not problem.zoned

@@ -201,7 +201,7 @@ def test_planned_anew_the_last_copies_are_where_they_are_asked_for(
 
 
 def test_a_ring_that_one_zone_destroys_with_its_tier_does_not_stay() -> None:
-    """Three arcs have two copies in one zone, one of them all three in the tier's: apart, each has two there at most."""
+    """Three arcs have two copies in one zone, one of them all three in the tier's: apart, all four have two there."""
     problem = ring_problem([1.0] * 4, [1.0] * 5, "aa--a", 2, [0.0, 0.0, 0.0, 1.0], tier=[4])
     current = Ring(problem.position, np.array([2, 1, 0, 3]), np.array([4, 4, 4, 4]))
     result = exact(with_current(problem, current), SearchOptions(iterations=50))

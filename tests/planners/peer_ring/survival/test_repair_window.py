@@ -10,7 +10,8 @@ import pytest
 
 import ftplan
 from ftplan.errors import FtplanError
-from ftplan.planners.peer_ring.survival.survival import loss, repair_window_s, survival, within_repair_window
+from ftplan.planners.peer_ring.repair_window import repair_window_s, within_repair_window
+from ftplan.planners.peer_ring.survival.survival import loss, survival
 from tests.planners.peer_ring.algorithms.cases import even_ring, ring_problem
 from tests.planners.peer_ring.cases import CLUSTER, job, planned
 
@@ -28,7 +29,7 @@ def test_the_window_scales_what_fails_in_a_period() -> None:
     scaled = within_repair_window(asked, ring)
     assert scaled.down == pytest.approx(1 - (1 - asked.down) ** 0.1)
     assert scaled.zone_down == pytest.approx(1 - (1 - asked.zone_down) ** 0.1)
-    found = survival(asked, ring)
+    found = survival(scaled, ring)
     assert found is not None
     assert found["window_s"] == window
     assert (
