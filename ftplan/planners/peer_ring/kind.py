@@ -20,8 +20,9 @@ def _changes(plan: Plan) -> bool:
 _TEXT = """Plan where workers stand on a consistent-hashing ring, so that load is even and failures lose nothing.
 
 A worker owns the key groups from its token up to the next one, and the next --replication workers clockwise keep
-copies. Tokens and the order of zones are planned so that copies lie in different zones wherever that can be, then
-load is as even as key groups allow, then as few bytes as possible move away from the ring in place (--current).
+copies. Tokens and the order of zones are planned so that no zone takes all copies with it, and copies lie in
+different zones, wherever that can be; then load is as even as key groups allow, then as few bytes as possible move
+away from the ring in place (--current).
 The plan says which failures lose what and how likely that is, what each move sends, how long take-overs last, and
 with --fail what one failure does to it. Needs a topology and a cluster; load comes from statistics, else from the
 topology's rates.
@@ -78,7 +79,7 @@ KIND = PlanKind(
         ),
     ),
     metrics=(
-        Metric("largest-load", "min", "share", "the objective: largest load of a node over its fair share by cpu"),
+        Metric("largest-load", "min", "share", "the objective: largest load of a node over its fair share of free cpu"),
         Metric("zone-violations", "min", "arcs", "arcs with two of their holders in one zone"),
         Metric(
             "survival",
