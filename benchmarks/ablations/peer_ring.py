@@ -16,8 +16,6 @@ from ring_questions import loads, ring_question
 from ftplan.planners.budget import SearchOptions
 from ftplan.planners.peer_ring.algorithms.baselines import hashed_ring
 from ftplan.planners.peer_ring.algorithms.exact import exact
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
-from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.survival.copysets import copysets
@@ -42,7 +40,7 @@ def _even(problem: RingProblem, seconds: float) -> Answer:
 
 def _apart(problem: RingProblem, seconds: float) -> Answer:
     answer = _planned(problem, seconds).answer
-    many = crowded(problem.zone[answer.ring.node], width_of(problem))[0]
+    many = problem.violations(answer.ring)
     return Answer("min", float(many), float(answer.violations_bound), float(len(problem.member)))
 
 
@@ -183,7 +181,7 @@ PARTS = (
     Part("every order of few nodes in place", {f"{_ALGORITHMS}.moves.from_current:count_orders": _same(None)}),
     Part("nodes that join inserted by bytes", {f"{_CANDIDATES}:order_with_joins": _nothing}),
     Part("neighbours of good orders", {f"{_CANDIDATES}:_neighbours": _same(())}),
-    Part("nodes moved out of crowded windows", {f"{_CANDIDATES}:less_crowded": lambda zone, order, *_: order}),
+    Part("nodes moved out of crowded windows", {f"{_CANDIDATES}:less_crowded": lambda problem, order, *_: order}),
     Part("bound of bytes by arcs", {f"{_ALGORITHMS}.moves.from_current:arc_bound": _same(0.0)}),
     Part("the rough bound of bytes first", {f"{_ALGORITHMS}.moves.arc_bound:MOST_STEPS": (2_500_000_000,)}),
     Part("all choices of last copies", {f"{_ALGORITHMS}.tiers:MOST_GROUPS_ENUMERATED": 0}),

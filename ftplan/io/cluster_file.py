@@ -8,10 +8,22 @@ from typing import Literal
 from pydantic import Field
 
 from ftplan.io.documents import Source, read_document
-from ftplan.io.fields import Bandwidth, Count, FileModel, Id, MemoryMb, NodeCores, Probability, Seconds, Version
+from ftplan.io.fields import (
+    Bandwidth,
+    Count,
+    FileModel,
+    Id,
+    MemoryMb,
+    NodeCores,
+    Period,
+    Probability,
+    Seconds,
+    Version,
+    period_s,
+)
 from ftplan.io.placement_checks import PlacementModel, check_placement
 from ftplan.io.validation import Complaints, Loaded, check_envelope, ignored_keys, validate
-from ftplan.model.cluster import Cluster, Network, Node, Zone
+from ftplan.model.cluster import DAY_S, Cluster, Network, Node, Zone
 from ftplan.model.names import natural_key
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.topology import Topology
@@ -62,6 +74,9 @@ class ClusterModel(FileModel):
     format_version: Version
     nodes: list[NodeModel] = Field(min_length=1, description="The nodes")
     zones: list[ZoneModel] | None = Field(None, description="What is known of zones; a zone need not be listed")
+    failure_period: Period = Field(
+        "1d", description="Time within which nodes and zones fail with their failure_probability, such as 12h or 30d"
+    )
     network: NetworkModel | None = Field(None, description="The network between any two nodes")
     placement: PlacementModel | None = Field(None, description="What is placed now; lists by task or key group")
 
@@ -116,4 +131,5 @@ def _built(model: ClusterModel) -> Cluster:
         Network(**dict(model.network)) if model.network is not None else Network(),
         model.placement.build() if model.placement is not None else None,
         tuple(file_order),
+        period_s(model.failure_period) or DAY_S,
     )

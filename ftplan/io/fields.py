@@ -5,6 +5,7 @@ At the end the objective of a plan, or of one of its steps.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -42,6 +43,23 @@ class FileModel(BaseModel):
 def _whole(value: Any) -> Any:
     """JSON's 4.0 is a whole number too."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_PERIOD = r"^(\d+(?:\.\d+)?)(s|m|h|d|w)$"
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def _period(value: str) -> str:
+    if period_s(value) is None:
+        raise ValueError("must be a time such as 1d, 12h or 30m, of a second at least")
+    return value
+
+
+def period_s(text: str) -> float | None:
+    """Return the seconds of a time with its unit, None where it is none, or less than one second."""
+    found = re.match(_PERIOD, text)
+    seconds = 0.0 if found is None else float(found[1]) * _SECONDS[found[2]]
+    return seconds if 1.0 <= seconds <= ranges.INTERVAL_S.high else None
 
 
 def _as_tuple(value: Any) -> Any:
@@ -91,6 +109,7 @@ Priority = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.PRIO
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False), Within(ranges.SECONDS)]
 Interval = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.INTERVAL_S)]
 Bandwidth = Annotated[float, Field(gt=0, allow_inf_nan=False), Within(ranges.BANDWIDTH_MB_S)]
+Period = Annotated[str, AfterValidator(_period), Field(json_schema_extra={"pattern": _PERIOD})]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), Within(ranges.PROBABILITY)]
 
 Number = TypeVar("Number")

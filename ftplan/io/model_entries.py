@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from ftplan.io.placement_checks import placement_entry
-from ftplan.model.cluster import ACCEPTS, Cluster, Node
+from ftplan.model.cluster import ACCEPTS, DAY_S, Cluster, Node
 from ftplan.model.failure import Fail, Failure
 from ftplan.model.plan import canonical, canonical_json
 from ftplan.model.task_graph import TaskGraph
@@ -94,7 +94,8 @@ def cluster_entry(cluster: Cluster) -> dict[str, Any]:
     )
     placement = None if cluster.placement is None else placement_entry(cluster.placement)
     nodes = [_node(cluster.nodes[i]) for i in order]
-    return envelope("cluster", nodes=nodes, zones=zones, network=network, placement=placement)
+    period = None if cluster.failure_period_s == DAY_S else f"{cluster.failure_period_s:.15g}s"
+    return envelope("cluster", nodes=nodes, zones=zones, failure_period=period, network=network, placement=placement)
 
 
 def _node(node: Node) -> dict[str, Any]:

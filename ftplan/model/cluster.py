@@ -43,6 +43,10 @@ class Node:
         )
 
 
+#: Seconds of a day.
+DAY_S = 86_400.0
+
+
 @dataclass(frozen=True, slots=True)
 class Zone:
     """Nodes that fail together: a rack, a power feed, an availability zone."""
@@ -85,6 +89,7 @@ class Cluster:
     network: Network = Network()
     placement: Placement | None = None
     file_order: tuple[int, ...] = ()
+    failure_period_s: float = DAY_S  # within which nodes and zones fail with their probability
 
     @cached_property
     def position(self) -> Mapping[str, int]:

@@ -62,9 +62,9 @@ _COUNTS = {
     "tokens",
 }
 _FLAGS = {
-    "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "parallel_recovery", "partial",
-    "pause_lower_priority", "prefetch", "replay", "spread", "by_probability", "prove", "rebalance", "strict",
-    "strict_inputs", "suggest", "then_recover", "worst_case",
+    "arrivals", "bound", "complete_failure", "curve", "ignore_stale", "move", "no_limits", "parallel_recovery",
+    "partial", "pause_lower_priority", "prefetch", "replay", "spread", "by_probability", "prove", "rebalance",
+    "strict", "strict_inputs", "suggest", "then_recover", "worst_case",
 }  # fmt: skip
 _PLANS = {"current", "replicas", "checkpoints"}
 _INPUTS = {"topology", "cluster", "stats", "failure", "costs", "rules"}

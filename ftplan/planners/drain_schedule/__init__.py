@@ -7,7 +7,8 @@ Model. Nodes are split into rounds R_1 .. R_k; a round restarts its nodes togeth
 A set is allowed where no two copies of a key group (``--keep-copies``), and no task with its replica, go down
 together; it has at most so many nodes, in all and of a zone; queries of a priority stay up; output fidelity
 ([SuZhou2016], section IV) stays above a limit; with ``--move`` its tasks find room elsewhere (two-dimensional bin
-packing). Every subset of an allowed set is allowed: an independence system, so that this is graph colouring made
+packing). By default the nodes of a round are of one zone, never all, and leave some output unless each takes all of it
+even alone. Every subset of an allowed set is allowed: an independence system, so that this is graph colouring made
 general. Among as few rounds those that are shorter in all are preferred.
 
 From files to a plan:

@@ -18,9 +18,10 @@ from ftplan.planners.drain_schedule.problem import DrainProblem, Move
 def question_of(plan: Plan, problem: Problem, strict: bool = False) -> PreparedDrain:
     """Return the question that a plan answers on some inputs.
 
-    A plan made by hand, without options, restarts the nodes that it lists, and moves tasks if any round does.
+    A plan made by hand, without options, restarts the nodes that it lists, and moves tasks if any round does; what
+    limits rounds by default does not limit it.
 
-    *strict*: no two copies of a key group may go together, whatever the options say.
+    *strict*: no two copies of a key group may go together, whatever the options say, and defaults limit any plan.
 
     Raises FtplanError if an input is missing, or the plan's options are not what they should be.
     """
@@ -30,7 +31,7 @@ def question_of(plan: Plan, problem: Problem, strict: bool = False) -> PreparedD
     if plan.options:
         return prepare(problem, options)
     by_hand = rounds_of(plan)
-    options = replace(options, move=any(item.get("moves") for item in by_hand))
+    options = replace(options, move=any(item.get("moves") for item in by_hand), no_limits=not strict)
     return prepare(problem, options, [node for item in by_hand for node in item["nodes"]])
 
 

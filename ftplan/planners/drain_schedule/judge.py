@@ -46,7 +46,8 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
 
     Codes: ``UNKNOWN_NODE``, ``UNKNOWN_TASK``, ``ASSIGNED_TWICE``, ``MISSING_NODE``, ``NODE_NOT_CHOSEN`` and
     ``WRONG_MOVE`` always; for the rules ``COPIES_TOGETHER``, ``REPLICA_WITH_PRIMARY``, ``OVER_ROUND_LIMIT``,
-    ``OVER_ZONE_LIMIT``, ``QUERY_DOWN``, ``ROUND_BELOW_FIDELITY`` and ``OVER_CAPACITY`` (of tasks that move);
+    ``SEVERAL_ZONES``, ``OVER_ZONE_LIMIT``, ``QUERY_DOWN``, ``ROUND_BELOW_FIDELITY``, ``NO_OUTPUT`` and
+    ``OVER_CAPACITY`` (of tasks that move);
     ``WRONG_ROUND``, ``WRONG_DURATION``, ``WRONG_QUERIES``, ``WRONG_FIDELITY`` and ``WRONG_ZONES`` for what a round
     states; and those of :mod:`ftplan.planners.judging`.
 

@@ -74,7 +74,7 @@ def _unlimited(problem: DrainProblem, answer: Drain | None) -> tuple[Warn, ...]:
     if answer is None or rules(problem):
         return ()
     text = f"no rule limits a round: {len(problem.to_restart)} nodes restart together, whatever runs on them"
-    return (Warn("NO_LIMITS", f"{text}; give --min-fidelity, --keep-priority, --max-per-zone or --max"),)
+    return (Warn("NO_LIMITS", f"{text}; leave out --no-limits, or give --min-fidelity, --keep-priority or --max"),)
 
 
 def _random(

@@ -74,6 +74,13 @@ class DrainScheduleOptions(PlanOptions):
         "Nodes that may restart together; the summary also names the most nodes, up to so many, that may stop now.",
         metavar="N",
     )
+    no_limits: bool = option(
+        False,
+        FLAG,
+        "Only what is asked for limits a round. Otherwise its nodes are of one zone (of any with --max-per-zone), "
+        "never all of the cluster, and leave some output (--min-fidelity asks for more) unless each of them takes all "
+        "of it down even alone.",
+    )
     keep_copies: str = option(
         "all",
         one_of(*KEEP_COPIES),

@@ -106,37 +106,76 @@ def _moves(bins: _Bins, hosts: IntArray) -> tuple[Move, ...]:
     return tuple(Move(t, n) for t, n in sorted(zip(bins.task.tolist(), bins.host[hosts].tolist(), strict=True)))
 
 
-def _by_solver(bins: _Bins, budget: Budget, seed: int) -> TaskPacking:
-    """Decide by CP-SAT how many tasks of each size go to each node; sizes rounded down, room up: a relaxation."""
-    from ortools.sat.python import cp_model
+class AddedRoom(NamedTuple):
+    """Cores and units of 2^20 bytes that tasks take on a node that is added."""
 
+    cpu: float
+    memory_mb: float
+
+
+def least_room(
+    problem: DrainProblem, nodes: BoolArray, budget: Budget, seed: int = 0, cpu: float | None = None
+) -> AddedRoom:
+    """Return what the tasks of some nodes, (N,), take at least of an added node: cores, or memory within *cpu* cores.
+
+    Exact, but for the solver's time: then it is enough, and may be more than needed. At most what all of them take.
+    """
+    bins = _bins(problem, nodes)
+    least = AddedRoom(*bins.size.sum(axis=1).tolist())
+    if not budget.over():
+        place, _ = _solved(bins, budget, seed, (0, np.inf) if cpu is None else (1, cpu))
+        if place is not None:
+            least = AddedRoom(*bins.size[:, place == len(bins.host)].sum(axis=1).tolist())
+    return least
+
+
+def _by_solver(bins: _Bins, budget: Budget, seed: int) -> TaskPacking:
     if budget.over():
         return TaskPacking(None, proven=False)
+    hosts, proven = _solved(bins, budget, seed)
+    return TaskPacking(None if hosts is None else _moves(bins, hosts), proven)
+
+
+def _solved(
+    bins: _Bins, budget: Budget, seed: int, added: tuple[int, float] | None = None
+) -> tuple[IntArray | None, bool]:
+    """Decide by CP-SAT how many tasks of each size go to each node; sizes rounded down, room up: a relaxation.
+
+    *added*: there is one more node, of at most so many cores, on which tasks take least of one dimension. Returns the
+    place of each task's node, (K,), the added one last, or None; and whether nothing is open.
+    """
+    from ortools.sat.python import cp_model
+
     sizes, kind = np.unique(bins.size, axis=1, return_inverse=True)
-    count = np.bincount(kind)
-    finite = np.where(np.isinf(bins.room), 0.0, np.maximum(bins.room, 0.0)).sum(axis=1)
+    count, room = np.bincount(kind), bins.room
+    finite = np.where(np.isinf(room), 0.0, np.maximum(room, 0.0)).sum(axis=1)
+    if added is not None:
+        room = np.column_stack([room, [added[1] * (1.0 + ROUNDING), np.inf]])
+    hosts = room.shape[1]
     unit = np.maximum(np.maximum(finite, bins.size.sum(axis=1)), TINY) / ROOM_UNITS
-    small, large = np.floor(sizes / unit[:, None]).astype(np.int64), np.maximum(bins.room, 0.0) / unit[:, None]
+    small, large = np.floor(sizes / unit[:, None]).astype(np.int64), np.maximum(room, 0.0) / unit[:, None]
     model = cp_model.CpModel()
     number: list[list[Any]] = []
     for s in range(len(count)):
-        fits: BoolArray = np.all(sizes[:, s][:, None] <= bins.room, axis=0)
-        row = [model.new_int_var(0, int(count[s]) if fits[h] else 0, "") for h in range(len(bins.host))]
+        fits: BoolArray = np.all(sizes[:, s][:, None] <= room, axis=0)
+        row = [model.new_int_var(0, int(count[s]) if fits[h] else 0, "") for h in range(hosts)]
         model.add(sum(row) == int(count[s]))
         number.append(row)
     for d in range(2):
         for h in np.flatnonzero(np.isfinite(large[d])).tolist():
             model.add(sum(int(small[d, s]) * number[s][h] for s in range(len(count))) <= int(np.ceil(large[d, h])))
+    if added is not None:
+        model.minimize(sum(int(small[added[0], s]) * number[s][-1] for s in range(len(count))))
     answer = solve_sat(model, budget, seed, work_s=SOLVER_SECONDS)
     if not answer.found:
-        return TaskPacking(None, answer.proven)
-    hosts = np.empty(len(bins.task), dtype=np.int64)
+        return None, answer.proven
+    place = np.empty(len(bins.task), dtype=np.int64)
     for s in range(len(count)):
         times = [answer.value(variable) for variable in number[s]]
-        hosts[kind == s] = np.repeat(np.arange(len(bins.host)), times)
-    taken: FloatArray = np.stack([np.bincount(hosts, weights=size, minlength=len(bins.host)) for size in bins.size])
-    used = np.bincount(hosts, minlength=len(bins.host)) > 0
-    over = taken[:, used] - bins.room[:, used] > ROUNDING * np.maximum(1.0, taken[:, used])
+        place[kind == s] = np.repeat(np.arange(hosts), times)
+    taken: FloatArray = np.stack([np.bincount(place, weights=size, minlength=hosts) for size in bins.size])
+    used = np.bincount(place, minlength=hosts) > 0
+    over = taken[:, used] - room[:, used] > ROUNDING * np.maximum(1.0, taken[:, used])
     if bool(np.any(over)):
-        return TaskPacking(None, proven=False)  # only by what rounding in the model allowed
-    return TaskPacking(_moves(bins, hosts))
+        return None, False  # only by what rounding in the model allowed
+    return place, answer.proven

@@ -64,9 +64,7 @@ def prepare(problem: Problem, options: DrainScheduleOptions, chosen: Iterable[st
         priority=graph.per_task("priority"),
         copies=KeyGroupCopies.of(_copies(options.keep_copies, graph, cluster, placement, copies)),
         restart_s=restart_s,
-        limits=DrainLimits(
-            options.min_fidelity, options.keep_priority, options.max_per_zone, options.max, options.move
-        ),
+        limits=_limits(options, cluster),
         room=_room(situation, options.max_cpu) if options.move else None,
         warnings=tuple(
             dict.fromkeys((
@@ -79,6 +77,23 @@ def prepare(problem: Problem, options: DrainScheduleOptions, chosen: Iterable[st
         ),
     )  # fmt: skip
     return PreparedDrain(built, cluster, situation.files)
+
+
+def _limits(options: DrainScheduleOptions, cluster: Cluster) -> DrainLimits:
+    """Return what has to hold: what is asked for, and by default a zone at a time, never all nodes, and some output."""
+    nodes, one_zone = len(cluster.nodes), not options.no_limits and options.max_per_zone is None
+    most = options.max
+    if not options.no_limits and nodes > 1 and not (one_zone and len(np.unique(cluster.zone_index)) > 1):
+        most = min(nodes - 1, nodes if most is None else most)
+    return DrainLimits(
+        min_fidelity=options.min_fidelity,
+        keep_priority=options.keep_priority,
+        max_per_zone=options.max_per_zone,
+        max_nodes=most,
+        one_zone=one_zone,
+        some_output=not (options.no_limits or options.move) and options.min_fidelity is None,
+        move=options.move,
+    )
 
 
 def _placed(cluster: Cluster) -> Placement:

@@ -75,6 +75,10 @@ class KeyGroupCopies:
         return np.concatenate(groups or nothing), np.concatenate(firsts or nothing), np.concatenate(seconds or nothing)
 
 
+#: Output fidelity from which on there is some output.
+LEAST_OUTPUT = 1e-6
+
+
 @dataclass(frozen=True, slots=True)
 class DrainLimits:
     """What has to hold in every round; None is no limit."""
@@ -85,6 +89,9 @@ class DrainLimits:
     #: ``max_per_zone``, ``max_nodes``: nodes of one zone, and of all, that go together; at least 1.
     max_per_zone: int | None = None
     max_nodes: int | None = None
+    one_zone: bool = False  # the nodes of a round are of one zone
+    #: A round leaves an output fidelity of LEAST_OUTPUT, or each of its nodes would leave less even alone.
+    some_output: bool = False
     #: Whether the tasks of the round's nodes are moved to other nodes for the round and back after it. Then none is
     #: down, but there must be room for them. Without it they stand still, which takes no room.
     move: bool = False

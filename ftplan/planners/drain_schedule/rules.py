@@ -10,22 +10,25 @@ from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.tolerances import ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.violation import Breach
-from ftplan.planners.drain_schedule.problem import DrainProblem, Move
+from ftplan.planners.drain_schedule.problem import LEAST_OUTPUT, DrainProblem, Move
 
 FIDELITY, PRIORITY = "min-fidelity", "keep-priority"
-PER_ZONE, MOST = "max-per-zone", "max"
+PER_ZONE, MOST, ONE_ZONE = "max-per-zone", "max", "one-zone"
+SOME_OUTPUT = "some-output"
 COPIES, REPLICA = "copies-apart", "replica-apart"
 ROOM = "room"
 #: The rules that a drain schedule can name, in the order in which :func:`broken` looks at them.
-RULES = (COPIES, REPLICA, MOST, PER_ZONE, PRIORITY, FIDELITY, ROOM)
+RULES = (COPIES, REPLICA, MOST, ONE_ZONE, PER_ZONE, PRIORITY, FIDELITY, SOME_OUTPUT, ROOM)
 #: The code of each broken rule.
 CODES = {
     COPIES: "COPIES_TOGETHER",
     REPLICA: "REPLICA_WITH_PRIMARY",
     MOST: "OVER_ROUND_LIMIT",
+    ONE_ZONE: "SEVERAL_ZONES",
     PER_ZONE: "OVER_ZONE_LIMIT",
     PRIORITY: "QUERY_DOWN",
     FIDELITY: "ROUND_BELOW_FIDELITY",
+    SOME_OUTPUT: "NO_OUTPUT",
     ROOM: "OVER_CAPACITY",
 }
 
@@ -37,9 +40,11 @@ def rules(problem: DrainProblem) -> tuple[str, ...]:
         COPIES: len(problem.copies.operator) > 0,
         REPLICA: bool(problem.replicated.any()),
         MOST: limits.max_nodes is not None,
+        ONE_ZONE: limits.one_zone,
         PER_ZONE: limits.max_per_zone is not None,
         PRIORITY: limits.keep_priority is not None,
         FIDELITY: limits.min_fidelity is not None,
+        SOME_OUTPUT: limits.some_output,
         ROOM: limits.move,
     }
     return tuple(rule for rule in RULES if given[rule])
@@ -150,6 +155,9 @@ def _counts(problem: DrainProblem, nodes: BoolArray) -> Iterator[Breach]:
     if limits.max_nodes is not None and count > limits.max_nodes:
         text = f"{count} nodes go together, at most {limits.max_nodes} may"
         yield Breach(MOST, limits.max_nodes, count, count, None, text)
+    if limits.one_zone and len(zones := np.unique(problem.zone[nodes])) > 1:
+        text = f"nodes of {len(zones)} zones go together, of 1 at most they may"
+        yield Breach(ONE_ZONE, 1, len(zones), len(zones), None, text)
     if limits.max_per_zone is None or count == 0:
         return
     by_zone = np.bincount(problem.zone[nodes])
@@ -176,6 +184,16 @@ def _output(problem: DrainProblem, nodes: BoolArray) -> Iterator[Breach]:
         if not keeps_fidelity(problem, value):
             text = f"output fidelity would fall to {value:.6g}, below {limits.min_fidelity:g}"
             yield Breach(FIDELITY, limits.min_fidelity, value, value, None, text)
+    if limits.some_output and nodes.sum() > 1 and not leaves_output(problem, nodes):
+        kept = next((k for k in np.flatnonzero(nodes).tolist() if leaves_output(problem, problem.mask([k]))), None)
+        if kept is not None:
+            text = f"no output would be left, while the restart of {problem.nodes[kept]} alone leaves some"
+            yield Breach(SOME_OUTPUT, LEAST_OUTPUT, 0.0, 0.0, f"node:{problem.nodes[kept]}", text)
+
+
+def leaves_output(problem: DrainProblem, nodes: BoolArray) -> bool:
+    """Return whether there is some output while some nodes, (N,), restart."""
+    return fidelity(problem, nodes) >= LEAST_OUTPUT
 
 
 def to_move(problem: DrainProblem, nodes: BoolArray) -> IntArray:

@@ -11,7 +11,7 @@ import numpy as np
 from ftplan.model.violation import over
 from ftplan.planners.peer_ring.judge import CODES
 from ftplan.planners.peer_ring.moves import worth_moved
-from ftplan.planners.peer_ring.problem import RingProblem, RingStep
+from ftplan.planners.peer_ring.problem import RingProblem, RingStep, ZoneCost
 from ftplan.planners.peer_ring.ring import Ring, in_order, written_token
 from ftplan.planners.peer_ring.rules import broken
 from ftplan.planners.peer_ring.steps import event_of
@@ -35,12 +35,12 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class PlannedRing:
-    """A plan's ring, the rules that it states, and what it is worth: violations, largest load, what travels."""
+    """A plan's ring, the rules that it states, and what it is worth: cost by zones, largest load, what travels."""
 
     problem: RingProblem
     ring: Ring
     rules: Sequence[str]
-    violations: int
+    zones: ZoneCost
     largest: float
     moved: float
     breaks: frozenset[tuple[str, str | None]]
@@ -50,7 +50,7 @@ class PlannedRing:
         """Return what follows from a plan once for all."""
         moved = worth_moved(problem, steps)
         breaks = frozenset((breach.rule, breach.where) for breach in broken(problem, ring, moved, rules))
-        return cls(problem, ring, rules, problem.violations(ring), problem.largest_load(ring), moved, breaks)
+        return cls(problem, ring, rules, problem.zone_cost(ring), problem.largest_load(ring), moved, breaks)
 
     def number_of(self, node: int) -> int:
         """Return the number of the token of a node, the first of several."""
@@ -134,10 +134,12 @@ def ruled_out(planned: PlannedRing, other: Ring, largest: float, moved: float) -
 
 def _worse(planned: PlannedRing, other: Ring, largest: float, moved: float) -> Iterator[tuple[str, Any, Any]]:
     problem = planned.problem
-    violations = problem.violations(other)
-    if violations != planned.violations:
-        if violations > planned.violations:
-            yield "zone violations", planned.violations, violations
+    zones = problem.zone_cost(other)
+    if zones != planned.zones:
+        if zones.losses > planned.zones.losses:
+            yield "losses by one zone", planned.zones.losses, zones.losses
+        elif zones > planned.zones:
+            yield "zone violations", planned.zones.violations, zones.violations
         return
     enough = max(planned.largest, problem.target_load or 0.0)
     if over(largest, enough):

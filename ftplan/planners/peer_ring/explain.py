@@ -142,7 +142,10 @@ def _apart(planned: PlannedRing, held: Sequence[int]) -> Iterator[str]:
             one, two = (problem.nodes[held[k]] for k in (same[0], place))
             yield f"{one} and {two} are both in zone {problem.zone_name(held[place])}: its loss takes two of the copies"
             return
-    yield f"these {len(held)} nodes are in different zones" if len(held) > 1 else "nobody else has a copy"
+    if len(held) == 1:
+        yield "nobody else has a copy"
+    elif problem.zoned:
+        yield f"these {len(held)} nodes are in different zones"
 
 
 def _in_place(planned: PlannedRing, at: int, held: Sequence[int]) -> Iterator[str]:

@@ -179,7 +179,12 @@ def lead(plan: Plan) -> Sequence[str]:
         least = ""
         if is_number(objective.bound):
             best = objective.value - objective.bound <= 1e-9 * objective.value
-            least = "; none can do better" if best else f"; at best {number(objective.bound)}"
+            enough = plan.options.get("target_load") is not None
+            least = (
+                f"; none {'that moves as few bytes ' if enough else ''}can do better"
+                if best
+                else f"; at best {number(objective.bound)}"
+            )
         said.append(f"The most loaded one has {number(objective.value)} times its fair share{least}.")
     violations = after.get("zone_violations")
     if violations == 0:
@@ -210,7 +215,7 @@ def highlights(plan: Plan) -> Sequence[Highlight]:
             if "largest_load" in figures_in(summary.get(name))
         ]
         listed.append(Highlight("Largest load, of the fair share", number(after["largest_load"]), ", ".join(others)))
-    if "zone_violations" in after:
+    if after.get("zone_violations") is not None:
         listed.append(Highlight("Arcs with two copies in one zone", number(after["zone_violations"])))
     likely = losses(plan)
     if "this plan" in likely:

@@ -27,7 +27,9 @@ def question_of(plan: Plan, problem: Problem, **instead: Any) -> PreparedRing:
     options = replace(options, replication=stated_replication(plan))
     by_hand = not plan.options and bool(entries)
     listed = tuple(str(item["node"]) for item in entries) if by_hand else None
-    return prepare(problem, replace(options, **instead), listed, judging=True)
+    assumed = plan.options.get("capacity_per_core_requested", plan.options.get("capacity_per_core")) is None
+    assumed &= instead.get("capacity_per_core") is None
+    return prepare(problem, replace(options, **instead), listed, judging=True, assumed_capacity=assumed)
 
 
 def stated_replication(plan: Plan) -> int:

@@ -41,7 +41,7 @@ from ftplan.planners.peer_ring.rules import (
     TOKENS,
     ZONES_APART,
     broken,
-    requested_rules,
+    demanded_rules,
 )
 from ftplan.planners.peer_ring.steps import steps_of
 from ftplan.planners.peer_ring.summary import failure_of, figures_in_place, question_summary, summary
@@ -65,7 +65,8 @@ _OF_TOKENS = {NOWHERE: "WRONG_TOKEN", TOGETHER: "COPIES_ON_ONE_NODE"}
 def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """Return what a ring violates, the rules that it was held to, and what was not recomputed.
 
-    A plan that names no rules is held to all that its options ask for; *strict* holds every plan to these.
+    A plan that names no rules is held to all that its options ask for, and to losing nothing with any one zone where
+    that can be; *strict* holds every plan to these.
 
     Codes: ``UNKNOWN_NODE``, ``ASSIGNED_TWICE`` (a token), ``NOT_DRAINED``, ``NOT_FILLED``, ``NODE_MISSING`` and
     ``WRONG_NODE`` always; for the rules ``TOO_FEW_NODES``, ``COPIES_ON_ONE_NODE``, ``ASSIGNED_TWICE``,
@@ -78,7 +79,7 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """
     prepared = question_of(plan, problem)
     question = prepared.problem
-    held = held_to(plan, RULES, requested_rules(question), strict)
+    held = held_to(plan, RULES, demanded_rules(question), strict)
     wrong = list(wrong_tokens(plan, question))
     if wrong:  # where the plan names what does not exist, or a token twice, nothing else means anything
         return Judged(wrong, held)

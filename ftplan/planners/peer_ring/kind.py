@@ -20,8 +20,9 @@ def _changes(plan: Plan) -> bool:
 _TEXT = """Plan where workers stand on a consistent-hashing ring, so that load is even and failures lose nothing.
 
 A worker owns the key groups from its token up to the next one, and the next --replication workers clockwise keep
-copies. Tokens and the order of zones are planned so that copies lie in different zones wherever that can be, then
-load is as even as key groups allow, then as few bytes as possible move away from the ring in place (--current).
+copies. Tokens and the order of zones are planned so that no zone takes all copies with it, and copies lie in
+different zones, wherever that can be; then load is as even as key groups allow, then as few bytes as possible move
+away from the ring in place (--current).
 The plan says which failures lose what and how likely that is, what each move sends, how long take-overs last, and
 with --fail what one failure does to it. Needs a topology and a cluster; load comes from statistics, else from the
 topology's rates.
@@ -39,7 +40,7 @@ KIND = PlanKind(
     summary_of_question=("before", "random", "virtual_nodes"),
     command=Command(
         text=_TEXT,
-        default="exact",
+        default="auto, exact but for rings in place of several tokens a node",
         changes="moves any key group, owner or copy",
         picture="the ring: who owns which arc",
     ),
@@ -48,11 +49,10 @@ KIND = PlanKind(
             name="exact",
             function="ftplan.planners.peer_ring.algorithms.exact:exact",
             exact=True,
-            guarantee="fewest zone violations, then least largest load, then fewest bytes, each optimal or with its "
-            "gap",
+            guarantee="fewest losses by a zone, violations, least load, bytes, load again, each optimal or with "
+            "its gap",
             source="zone order by blocks or integer program (CP-SAT); circular partition; dynamic programming over "
             "cuts",
-            default=True,
         ),
         Row(
             name="paper",
@@ -69,9 +69,17 @@ KIND = PlanKind(
             "arcs",
             source="DeCandia et al., SOSP 2007 (Dynamo)",
         ),
+        Row(
+            name="auto",
+            function="ftplan.planners.peer_ring.algorithms.auto:auto",
+            exact=True,
+            guarantee="that of exact; of virtual-nodes where a ring of many tokens a node moves less and as safely",
+            source="exact, compared with virtual-nodes",
+            default=True,
+        ),
     ),
     metrics=(
-        Metric("largest-load", "min", "share", "the objective: largest load of a node over its fair share by cpu"),
+        Metric("largest-load", "min", "share", "the objective: largest load of a node over its fair share of free cpu"),
         Metric("zone-violations", "min", "arcs", "arcs with two of their holders in one zone"),
         Metric(
             "survival",

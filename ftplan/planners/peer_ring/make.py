@@ -38,6 +38,8 @@ from ftplan.planners.result import Result
 PLANNED = 0.9
 #: By how much virtual nodes have to be more even for a warning.
 EVENER = 0.01
+#: By how much fewer bytes have to travel with virtual nodes for a warning.
+FEWER = 0.1
 #: How many nodes a warning names.
 NAMED = 5
 
@@ -94,7 +96,7 @@ def _rules(problem: RingProblem, answer: RingAnswer | None) -> tuple[str, ...]:
 def _status(problem: RingProblem, answer: RingAnswer, bounds: dict[str, Any]) -> Status:
     """Return ``optimal`` where every level is proven, whichever algorithm found it."""
     values = level_values(problem, answer.ring, answer.steps)
-    return "optimal" if all_proven(problem, values, bounds) else "feasible"
+    return "optimal" if all_proven(values, bounds) else "feasible"
 
 
 def _summary(
@@ -110,7 +112,11 @@ def _summary(
     if answer is None or body is None:
         return question_summary(problem, figures_in_place(problem)), {}
     known = summary(problem, answer.ring, answer.steps, failure, body["tolerance"]["survival"])
-    bounds = dict(zip(LEVELS, (answer.violations_bound, bound, answer.bytes_bound), strict=True))
+    losses = problem.least_losses if answer.losses_bound is None else answer.losses_bound
+    violations = answer.violations_bound if problem.zoned else None
+    bounds = dict(
+        zip(LEVELS, (None if violations is None else losses, violations, bound, answer.bytes_bound), strict=True)
+    )
     for name in LEVELS:
         value, least = known["levels"][name]["value"], bounds[name]
         known["levels"][name]["bound"] = None if value is None or least is None else sound_bound("min", value, least)
@@ -134,18 +140,28 @@ def _said(problem: RingProblem, answer: RingAnswer, known: Mapping[str, Any]) ->
     if full:
         names = _named(problem, full)
         text = f"above {problem.overload:g} of their capacity: {names}; another node (--add) would relieve them"
+        text += "" if problem.capacity_known else ", if capacity is as assumed (--capacity-per-core states it)"
         yield Warn("OVERLOADED", text)
     if answer.out_of_room:
         text = f"no other node can take load of {_named(problem, answer.out_of_room)}: add a node"
         yield Warn("OUT_OF_ROOM", text)
     after, other = known["after"], known["virtual_nodes"]
-    if answer.ring.simple and not problem.keep and over(after["largest_load"], other["largest_load"] * (1.0 + EVENER)):
+    simple = answer.ring.simple and not problem.keep
+    if simple and over(after["largest_load"], other["largest_load"] * (1.0 + EVENER)):
         text = (
             f"virtual nodes would be more even: a largest load of {other['largest_load']:.4g} by {other['tokens']:,} "
             f"tokens, with {other['copysets']:,} copysets instead of {after['copysets']:,}: more sets of nodes whose "
             "failure loses something"
         )
         yield Warn("VIRTUAL_NODES_MORE_EVEN", text)
+    moved, fewer = known["levels"]["bytes"]["value"], other["bytes"]
+    if simple and fewer is not None and over(moved, fewer * (1.0 + FEWER)):
+        text = (
+            f"{moved:,.0f} bytes travel, and {fewer:,.0f} would on a ring of {other['tokens']:,} tokens, whose largest "
+            f"load is {other['largest_load']:.4g} of the fair share, not {after['largest_load']:.4g}: where nodes come "
+            "and go often --algorithm virtual-nodes moves less"
+        )
+        yield Warn("VIRTUAL_NODES_MOVE_LESS", text)
 
 
 def _named(problem: RingProblem, nodes: Sequence[int]) -> str:

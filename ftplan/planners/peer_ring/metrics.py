@@ -45,12 +45,13 @@ def ring_figures(problem: RingProblem, ring: Ring, chance: Mapping[str, Any] | N
     *chance* is what :func:`ftplan.planners.peer_ring.survival.survival.survival` says of it. Cost O(M + T r).
     """
     chance = chance or {}
-    loads = problem.loads(ring)[ring.nodes]
+    loads, zones = problem.loads(ring)[ring.nodes], problem.zone_cost(ring)
     return {
         "nodes": len(ring.nodes),
         "tokens": len(ring.token),
         "largest_load": problem.largest_load(ring),
-        "zone_violations": problem.violations(ring),
+        "zone_losses": zones.losses if problem.zoned else None,
+        "zone_violations": zones.violations if problem.zoned else None,
         "highest_load": float(loads.max()),
         "highest_utilisation": finite(utilisations(problem, ring)[ring.nodes].max()),
         "overloaded_nodes": len(overloaded(problem, ring)),

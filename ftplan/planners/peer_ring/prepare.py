@@ -34,6 +34,9 @@ from ftplan.planners.peer_ring.problem import RingProblem, RingSetting, RingThre
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.situation import Situation, situation_of
 
+#: Share of a node's cores that is free for the ring at least, whatever other work takes.
+LEAST_FREE = 0.01
+
 
 @dataclass(frozen=True, eq=False)
 class PreparedRing:
@@ -50,14 +53,19 @@ class PreparedRing:
 
 
 def prepare(
-    problem: Problem, options: PeerRingOptions, listed: Sequence[str] | None = None, judging: bool = False
+    problem: Problem,
+    options: PeerRingOptions,
+    listed: Sequence[str] | None = None,
+    judging: bool = False,
+    assumed_capacity: bool = False,
 ) -> PreparedRing:
     """Build the question of a peer ring from topology and cluster, and statistics where there are some.
 
     Cost O(W K + K log K) for W windows and K key groups.
 
     *listed*: the nodes that are the ring's whatever the options say, to judge a plan that was made by hand. *judging*:
-    whether a plan is to be judged: that there are too few nodes for its copies is no error then.
+    whether a plan is to be judged: that there are too few nodes for its copies is no error then. *assumed_capacity*:
+    whether the capacity in *options* was assumed for a plan, not asked for.
 
     Raises FtplanError if an input is missing, options ask for what cannot be, or a selector or plan names what is not
     there.
@@ -75,7 +83,8 @@ def prepare(
     power = NodePower(cluster.cpu, cluster.cpu * per_core, situation.used_cpu * per_core, members)
     setting, assumed = ring_setting(options, situation, loads, power)
     chances = FailureProbabilities.of(cluster, _zones(cluster), members | ring.nodes.tier)
-    built = _problem(options, situation, loads, ring, power, setting, chances)
+    known = loads.measures_capacity or (options.capacity_per_core is not None and not assumed_capacity)
+    built = _problem(options, situation, loads, ring, power, setting, chances, known)
     warnings = (
         *loads.warnings,
         *assumed,
@@ -122,6 +131,7 @@ def _problem(
     power: NodePower,
     setting: RingSetting,
     chances: FailureProbabilities,
+    capacity_known: bool,
 ) -> RingProblem:
     """Return what planners are asked."""
     cluster, series, state = situation.required_cluster, loads.series, np.nan_to_num(loads.state)
@@ -131,7 +141,7 @@ def _problem(
         zone=cluster.zone_index,
         **ring.nodes._asdict(),
         fails=ring.fails,
-        cpu=cluster.cpu,
+        cpu=np.maximum(cluster.cpu - situation.used_cpu, LEAST_FREE * cluster.cpu),
         down=chances.down,
         zone_down=chances.zone_down,
         position=loads.position,
@@ -161,6 +171,8 @@ def _problem(
         tokens=options.tokens,
         state_known=not bool(np.isnan(loads.state).all()),
         probabilities_known=chances.known,
+        failure_period_s=cluster.failure_period_s,
+        capacity_known=capacity_known,
         measured=situation.stats is not None,
     )
 

@@ -82,8 +82,8 @@ class RingProblem:
     added: BoolArray
     removed: BoolArray
     fails: BoolArray  # (N,) nodes that fail once the planned ring is in place
-    cpu: FloatArray  # (N,) fair shares are in proportion to it
-    #: ``down``, ``zone_down``: (N,) and (Z,) probabilities of failure within one repair window, 0 where unknown
+    cpu: FloatArray  # (N,) cores that other work leaves: fair shares are in proportion to them
+    #: ``down``, ``zone_down``: (N,) and (Z,) probabilities of failure within ``failure_period_s``, 0 where unknown
     down: FloatArray
     zone_down: FloatArray
     position: FloatArray  # (M,) ascending
@@ -122,6 +122,11 @@ class RingProblem:
     tokens: int = 100
     state_known: bool = True
     probabilities_known: bool = True
+    #: Whether capacity is stated or measured: then who takes the load of nodes that leave must have room for it.
+    #: Assumed such that the ring is 0.7 full, it is only warned of.
+    capacity_known: bool = True
+    failure_period_s: float | None = None  # None: probabilities are of one repair window
+    repair_window_s: float | None = None  # of how long then, None where unknown
     measured: bool = False  # loads come from statistics, not from an even spread
     warnings: tuple[Warn, ...] = field(default=())
 
@@ -148,6 +153,11 @@ class RingProblem:
         cpu = np.where(self.members, self.cpu, 0.0)
         return np.asarray(cpu / max(float(cpu.sum()), 1e-300) * float(self.load.sum()))
 
+    @property
+    def zoned(self) -> bool:
+        """Whether any node has a zone; else nothing is said of zones."""
+        return any(self.zones)
+
     def zone_name(self, node: int) -> str | None:
         """Return the zone of a node, None where it has none: then it is a zone of its own, without a name."""
         return self.zones[int(self.zone[node])] or None
@@ -164,16 +174,59 @@ class RingProblem:
     def largest_load(self, ring: Ring) -> float:
         """Return the objective: the largest load of a node over its fair share; 1 is even, 0 where there is no load.
 
-        A node that is no member has no fair share: it counts as if it was one.
+        Shares are of the ring's own nodes, so that a ring in place is worth the same whoever joins or leaves.
         """
-        if self.per_cpu == 0.0:
+        total, cpu = float(self.load.sum()), self.cpu[ring.nodes]
+        if total == 0.0:
             return 0.0
-        return float((self.loads(ring)[ring.nodes] / (self.cpu[ring.nodes] * self.per_cpu)).max())
+        return float((self.loads(ring)[ring.nodes] / (cpu * (total / float(cpu.sum())))).max())
+
+    @property
+    def holds_capacity(self) -> bool:
+        """Whether nodes that take load of those that leave must have room for it."""
+        return self.capacity_known and self.current is not None and bool(self.removed.any())
 
     def violations(self, ring: Ring) -> int:
         """Return how many arcs have two of their r + 1 holders in one zone."""
+        return self.zone_cost(ring).violations
+
+    def zone_cost(self, ring: Ring) -> ZoneCost:
+        """Return how many arcs with key groups one zone alone destroys, and how many have two holders in one zone."""
         zones = np.sort(self.zone[ring.holders(self.replication)], axis=1)
-        return int((zones[:, 1:] == zones[:, :-1]).any(axis=1).sum())
+        inside = (zones[:, 0] == zones[:, -1]) & (np.bincount(ring.owner(self.position), minlength=len(zones)) > 0)
+        return ZoneCost(int(inside.sum()), int((zones[:, 1:] == zones[:, :-1]).any(axis=1).sum()))
+
+    @property
+    def width(self) -> int:
+        """How many neighbours hold an arc: r + 1, one less where the last copy is on a node of the tier."""
+        return self.replication + (0 if self.tier.any() else 1)
+
+    @cached_property
+    def risky(self) -> BoolArray:
+        """Zones that can hold all copies of an arc, (Z,): any, or with a tier that of the whole tier, if it has one."""
+        tier = np.unique(self.zone[self.tier])
+        within = np.zeros(len(self.zones), dtype=np.bool_)
+        within[tier[:1]] = True
+        return within if len(tier) == 1 else np.full(len(self.zones), not len(tier))
+
+    @cached_property
+    def least_losses(self) -> int:
+        """Fewest arcs that one zone destroys, of all rings of the members with one token each: 0 where a ring is safe.
+
+        A zone of m of n nodes has n - m gaps to stand in, each of which takes width - 1 nodes that lose nothing.
+        """
+        sizes = np.bincount(self.zone[self.member], minlength=len(self.zones))[self.risky]
+        return int(np.maximum(sizes - (len(self.member) - sizes) * (self.width - 1), 0).sum())
+
+
+class ZoneCost(NamedTuple):
+    """What zones cost a ring or an order, lexicographic: less is better.
+
+    ``losses``: arcs of which one zone holds all copies. ``violations``: arcs with two of their holders in one zone.
+    """
+
+    losses: int
+    violations: int
 
 
 class RingStep(NamedTuple):
@@ -191,10 +244,13 @@ class RingAnswer:
     #: Empty where the ring in place stays.
     steps: tuple[RingStep, ...]
     ring: Ring  # the planned ring: that of the last step, else the one in place
-    #: No ring of these nodes has fewer arcs with two holders in one zone; None where it was not asked for
+    #: No ring of these nodes has fewer arcs with two holders in one zone, among those of which zones destroy the fewest
+    #: arcs; None where it was not asked for
     violations_bound: int | None = None
     #: No ring that is as good in violations and largest load (or meets ``target_load``) moves fewer bytes; None where
     #: there is no ring in place, or nothing is proven
     bytes_bound: float | None = None
     #: Nodes (by number) that were overloaded while no other could accept: they need another node to join
     out_of_room: tuple[int, ...] = ()
+    #: No ring that may follow has fewer arcs that one zone destroys, where that is more than ``least_losses``
+    losses_bound: int | None = None

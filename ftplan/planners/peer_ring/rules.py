@@ -27,11 +27,22 @@ def requested_rules(problem: RingProblem) -> tuple[str, ...]:
     """Return the names of the rules that a question asks for, whatever the ring."""
     given = {
         REPLICATION: True,
-        CAPACITY: problem.current is not None and bool(problem.removed.any()),
+        CAPACITY: problem.holds_capacity,
         MOST_BYTES: problem.max_bytes is not None,
         ORDER: problem.rebalance,
     }
     return tuple(rule for rule in RULES if given.get(rule))
+
+
+def demanded_rules(problem: RingProblem) -> tuple[str, ...]:
+    """Return the rules that any ring is held to whose plan names none: those asked for, and that zones lose nothing.
+
+    With two backups or more, where some ring of the members is as safe and nothing that is asked for stands against it.
+    """
+    asked = requested_rules(problem)
+    safe = problem.replication >= 2 and problem.least_losses == 0
+    free = not (problem.keep or {CAPACITY, MOST_BYTES, ORDER} & set(asked))
+    return tuple(rule for rule in RULES if rule in asked or (rule == ONE_ZONE and safe and free))
 
 
 def rules(problem: RingProblem, ring: Ring, moved: float) -> tuple[str, ...]:
@@ -39,7 +50,11 @@ def rules(problem: RingProblem, ring: Ring, moved: float) -> tuple[str, ...]:
 
     *moved*: what travels, as :attr:`RingProblem.worth` counts it.
     """
-    promised = {TOKENS, ZONES_APART, ONE_ZONE} | ({TARGET_LOAD} if problem.target_load is not None else set())
+    promised = (
+        {TOKENS}
+        | ({ZONES_APART, ONE_ZONE} if problem.zoned else set())
+        | ({TARGET_LOAD} if problem.target_load is not None else set())
+    )
     if _too_few(problem, ring):  # then there are no holders, of which nothing can be promised
         return requested_rules(problem)
     checks = _checks(problem, ring, moved)

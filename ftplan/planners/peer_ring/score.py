@@ -12,6 +12,7 @@ from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.repair_window import within_repair_window
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import steps_of
 from ftplan.planners.peer_ring.summary import failure_figures, failure_of
@@ -52,18 +53,18 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
 
 def _as_it_is(problem: RingProblem, ring: Ring) -> dict[str, float | None]:
     """Return the metrics of a ring on which nothing fails."""
-    known, worst = tolerance(problem, ring), estimates(problem, ring)["worst"]
+    known, worst = tolerance(within_repair_window(problem, ring), ring), estimates(problem, ring)["worst"]
     chance = known["survival"] or {}
     high = chance.get("loss_high")
     memory = worst["memory_bytes"]
     return {
         "largest-load": problem.largest_load(ring),
-        "zone-violations": float(problem.violations(ring)),
+        "zone-violations": float(problem.violations(ring)) if problem.zoned else None,
         "survival": None if high is None else 1.0 - high,
         "loss-probability": high,
         "expected-lost-bytes": chance.get("expected_lost_bytes"),
         "best-case": float(known["best_case"]["low"]),
-        "fatal-zones": float(known["fatal_zones"]["size"]),
+        "fatal-zones": float(known["fatal_zones"]["size"]) if problem.zoned else None,
         "copysets": float(known["copysets"]),
         "memory-bytes": None if memory is None else memory["value"],
     }

@@ -15,6 +15,7 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.planners.peer_ring.metrics import ledgers, node_figures, overloaded, ring_figures, utilisations
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.problem import RingProblem, RingStep
+from ftplan.planners.peer_ring.repair_window import within_repair_window
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import moved_by
 from ftplan.planners.peer_ring.survival.survival import survival
@@ -70,7 +71,7 @@ def _longest(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
 
 
 #: What is optimised, the first first.
-LEVELS = ("zone_violations", "largest_load", "bytes")
+LEVELS = ("zone_losses", "zone_violations", "largest_load", "bytes")
 
 
 def question_summary(problem: RingProblem, before: dict[str, Any] | None) -> dict[str, Any]:
@@ -115,16 +116,18 @@ def figures_in_place(problem: RingProblem) -> dict[str, Any] | None:
     current = problem.current
     if current is None or current.most_copies < problem.replication:
         return None
-    return ring_figures(problem, current, survival(problem, current))
+    return ring_figures(problem, current, survival(within_repair_window(problem, current), current))
 
 
 def level_values(problem: RingProblem, ring: Ring, steps: Sequence[RingStep]) -> dict[str, float | int | None]:
-    """Return what a ring is worth in each level of the objective; bytes are None without a ring in place.
+    """Return what a ring is worth in each level; zones are None without any, bytes without a ring in place.
 
     Where no state is known, bytes count key groups.
     """
+    zones = problem.zone_cost(ring)
     return {
-        "zone_violations": problem.violations(ring),
+        "zone_losses": zones.losses if problem.zoned else None,
+        "zone_violations": zones.violations if problem.zoned else None,
         "largest_load": problem.largest_load(ring),
         "bytes": None if problem.current is None else worth_moved(problem, steps),
     }
@@ -137,8 +140,6 @@ def is_proven(value: float | None, bound: float | None) -> bool:
     return bound is not None and value - bound <= ROUNDING * max(abs(value), abs(bound)) + NOISE
 
 
-def all_proven(problem: RingProblem, values: dict[str, Any], bounds: dict[str, Any]) -> bool:
-    """Return whether every level is proven best, a largest load within ``target_load`` being good enough."""
-    target, load = problem.target_load, values["largest_load"]
-    enough = target is not None and is_proven(load, target)
-    return all(is_proven(values[name], bounds[name]) or (name == "largest_load" and enough) for name in LEVELS)
+def all_proven(values: dict[str, Any], bounds: dict[str, Any]) -> bool:
+    """Return whether every level is proven best."""
+    return all(is_proven(values[name], bounds[name]) for name in LEVELS)

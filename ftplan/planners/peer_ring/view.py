@@ -25,6 +25,7 @@ from ftplan.reports.numbers import SPACE, is_number
 
 #: Figures by which rings are compared, in the order of what counts first.
 FIGURES = {
+    "zone_losses": "arcs that one zone destroys",
     "zone_violations": "arcs with two copies in one zone",
     "largest_load": "largest load, of the fair share",
     "bytes": "bytes that travel",
@@ -69,6 +70,7 @@ def _beside(plan: Plan) -> list[Table]:
         (text, *(figure(figures, name) for figures in known.values()))
         for name, text in FIGURES.items()
         if any(figures.get(name) is not None for figures in known.values())
+        and (name != "zone_losses" or (plan.options.get("replication") or 0) > 1)  # with one backup it is the next row
     ]
     return [Table(("", *known), rows)] if rows else []
 
@@ -104,6 +106,8 @@ def _nodes(plan: Plan) -> list[Table]:
         "state, bytes",
         "copies on",
     )
+    if not any(item.get("zone") for item in first.values()):
+        columns, rows = (columns[0], *columns[2:]), [(row[0], *row[2:]) for row in rows]
     table = capped(columns[:-1] if several else columns, rows)
     if table.title is not None:
         return [Table(table.columns, table.rows, f"the {SHOWN} most loaded of {len(order):,} nodes (the JSON has all)")]

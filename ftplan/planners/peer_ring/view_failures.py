@@ -92,8 +92,9 @@ def _likely(known: Mapping[str, Any]) -> str:
     if not is_number(value):
         return "–"
     low, high = found.get("loss_low"), found.get("loss_high")
+    window = f"; a window of {cell(found['window_s'])} s" if is_number(found.get("window_s")) else ""
     range_of = f", between {cell(low)} and {cell(high)}" if method != "exact" and is_number(low) else ""
-    return f"{chance(value)} ({cell(value)}{range_of}; {method})"
+    return f"{chance(value)} ({cell(value)}{range_of}; {method}{window})"
 
 
 def _expected(known: Mapping[str, Any]) -> str:
@@ -213,7 +214,7 @@ def _estimates(plan: Plan) -> list[Table]:
     for run in runs if len(runs) <= MOST_LISTED_RUNS else [*runs[: MOST_LISTED_RUNS - 1], runs[-1]]:
         ready, caught_up = (_or_never(run.get(name)) for name in _TIMES)
         late = f"{ready}, caught up {caught_up} (by {run.get('taker')})"
-        rows.append((f"{run['nodes']} neighbours at once: served again, s", late))
+        rows.append((f"{run['nodes']} neighbours at once: served again on average, s", late))
     return [Table(("estimates", ""), rows)] if rows else []
 
 
@@ -229,17 +230,18 @@ _ESTIMATES = {
 }
 _WORST = {
     "memory_bytes": "most memory as a backup, bytes",
-    "ready_s": "longest until served again, s",
-    "caught_up_s": "longest until caught up, s",
+    "ready_at_most_s": "longest until served again, s",
+    "caught_up_s": "longest mean time until caught up, s",
     "window_s": "longest until all copies are there again, s",
 }
-#: Times that are null where they never end.
 _TIMES = ("ready_s", "caught_up_s")
+#: Times that are null where they never end.
+_ENDLESS = (*_TIMES, "ready_at_most_s")
 
 
 def _worst(name: str, item: Mapping[str, Any]) -> str:
     value = item.get("value")
-    shown = "unknown" if value is None and name not in _TIMES else _or_never(value)
+    shown = "unknown" if value is None and name not in _ENDLESS else _or_never(value)
     return f"{shown} ({item.get('node')})"
 
 

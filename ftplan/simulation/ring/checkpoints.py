@@ -109,7 +109,7 @@ class Checkpoints:
         if new.any():
             copy = _to(whole, target, new)
             rows = world.peers[whole.source].holdings.row[copy.at]
-            size = float(world.setting.state_bytes[copy.at].sum())
+            size = float(world.setting.state_bytes[copy.at][np.isinf(world.fails_s[copy.at])].sum())  # but what is lost
             counts = world.copies.applied[rows]
             full = replace(copy, base=None, batch=copy.batch[:0], position=copy.position[:0], counts=counts)
             self._under_way_s[target, copy.at] = self._send(full, True, size, share)

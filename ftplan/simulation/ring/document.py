@@ -45,7 +45,7 @@ class RingFiguresModel(FileModel):
     moves: SimulatedFigureModel = Field(description="Moves of load, and nodes that joined or left")
     peak_queue_records: SimulatedFigureModel = Field(description="Most that waited at one node")
     peak_kept_records: SimulatedFigureModel = Field(description="Most that one node kept for others")
-    copied_bytes: SimulatedFigureModel = Field(description="Full copies that were sent")
+    copied_bytes: SimulatedFigureModel = Field(description="Full copies that were sent, without state that was lost")
 
 
 class RingRecordsModel(FileModel):

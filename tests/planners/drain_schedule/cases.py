@@ -148,6 +148,12 @@ class Oracle:
         if len(nodes) > options.get("max", len(nodes)):
             return False
         zones = [self.zone[node] for node in nodes]
+        if not options.get("no_limits"):
+            if (len(set(zones)) > 1 and "max_per_zone" not in options) or len(nodes) == len(self.zone) > 1:
+                return False
+            dark = self.fidelity(nodes) < 1e-6
+            if dark and "min_fidelity" not in options and any(self.fidelity(frozenset([n])) >= 1e-6 for n in nodes):
+                return False
         if any(zones.count(zone) > options.get("max_per_zone", len(zones)) for zone in zones):
             return False
         if any(sum(copy in nodes for copy in held) > 1 for held in self.copies()):

@@ -51,6 +51,7 @@ def questions(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
         "max_per_zone": st.integers(1, 3),
         "max": st.integers(1, 4),
         "keep_copies": st.sampled_from(["all", "checkpoints", "none"]),
+        "no_limits": st.sampled_from([True, True, False]),
     }
     documents = {"topology": TOPOLOGY, "cluster": {**CLUSTER, "placement": placement}}
     return documents, draw(st.fixed_dictionaries({}, optional=limits))
@@ -257,9 +258,10 @@ def test_costs_beyond_what_they_were_fitted_on() -> None:
 
 
 def test_a_round_without_any_limit_is_warned_of() -> None:
-    codes = [w.code for w in planned(job({"checkpoints": {}, "replicas": {}})).warnings]
-    assert "NO_LIMITS" in codes
-    assert "NO_LIMITS" not in [w.code for w in planned(job(), max=7).warnings]
+    free = job({"checkpoints": {}, "replicas": {}})
+    assert "NO_LIMITS" in [w.code for w in planned(free, no_limits=True).warnings]
+    assert "NO_LIMITS" not in [w.code for w in planned(free).warnings]
+    assert "NO_LIMITS" not in [w.code for w in planned(free, no_limits=True, max=7).warnings]
 
 
 def test_peers() -> None:

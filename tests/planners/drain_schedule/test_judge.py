@@ -129,7 +129,7 @@ def test_a_plan_made_by_hand() -> None:
 
 
 def test_strict_holds_copies_apart_whatever_the_options_say() -> None:
-    plan = planned(job(), keep_copies="none", max=7)
+    plan = planned(job(), keep_copies="none", max=7, no_limits=True)
     assert verify(plan, job()).violations == ()
     assert {v.code for v in verify(plan, job(), strict=True).violations} == {"COPIES_TOGETHER"}
 
@@ -188,7 +188,7 @@ def test_why_a_node_is_in_its_round() -> None:
 def test_why_a_node_that_moves_its_tasks_is_in_its_round() -> None:
     cluster = {**CLUSTER, "placement": {"tasks": TASKS}}
     problem = ftplan.load(topology=TOPOLOGY, cluster=cluster)
-    plan = planned(problem, move=True, max_cpu=0.5)
+    plan = planned(problem, move=True, max_cpu=0.5, no_limits=True)
     assert len(rounds(plan)) > 1
     found = explain(plan, problem, "node:n1")
     assert {row["ruled out by"] for row in found.rows} <= {"OVER_CAPACITY", None}

@@ -27,7 +27,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "two": {"replication": 2},
     "tier": {"tier": ["zone:vault"]},
     "grown": {**IN_PLACE, "add": ["n7"], "max_bytes": 2e9},
-    "shrunk": {**IN_PLACE, "remove": ["n6"], "overload": 1.5},
+    "shrunk": {**IN_PLACE, "remove": ["n6"], "overload": 1.5, "capacity_per_core": 9.3},
     "enough": {**IN_PLACE, "add": ["n7"], "target_load": 1.4},
     "moved": {**IN_PLACE, "rebalance": True},
     "failed": {**IN_PLACE, "fail": ["node:n1", "node:n3"]},

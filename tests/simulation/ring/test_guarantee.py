@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.model.topology import BoolArray
 from ftplan.planners.peer_ring.problem import RingThresholds
-from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.ring import Ring, without
 from ftplan.simulation.ring.checkpoints import Checkpoints
 from ftplan.simulation.ring.run import RingOutcome, run_ring
 from ftplan.simulation.ring.setting import Leave, NodeFailure, RingSetting, Surge
@@ -62,7 +63,21 @@ def test_what_is_lost_is_what_all_holders_of_which_fail() -> None:
             holders = setting.ring.holders(replication)[setting.ring.owner(setting.position)]
             gone = np.isin(holders, failed).all(axis=1)
             assert (outcome.audit.excused > 0.0).tolist() == gone.tolist()
+            if replication == 1 or gone.any():  # else a second detection may send some copies twice
+                assert outcome.copied_bytes == new_copies(setting, failed, gone)
             assert outcome.audit.lost.sum() == 0.0
+
+
+def new_copies(setting: RingSetting, failed: tuple[int, ...], gone: BoolArray) -> float:
+    """Return the bytes of copies on nodes that held none: of what is lost there is nothing to copy."""
+    after = without(setting.ring, np.isin(np.arange(len(setting.nodes)), failed))
+    copies = min(setting.replication, len(after.nodes) - 1)
+    was, now = (
+        one.holders(many)[one.owner(setting.position)]
+        for one, many in ((setting.ring, setting.replication), (after, copies))
+    )
+    fresh = (now[:, :, None] != was[:, None, :]).all(axis=2).sum(axis=1)
+    return float((setting.state_bytes * fresh)[~gone].sum())
 
 
 def losses(**asked: Any) -> list[RingOutcome]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +12,14 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.drain_schedule.packing import TaskPacking, pack
-from ftplan.planners.drain_schedule.problem import DrainProblem
-from ftplan.planners.drain_schedule.rules import broken, conflicts, keeps_fidelity, without_live_replica
+from ftplan.planners.drain_schedule.problem import LEAST_OUTPUT, DrainProblem
+from ftplan.planners.drain_schedule.rules import (
+    broken,
+    conflicts,
+    keeps_fidelity,
+    leaves_output,
+    without_live_replica,
+)
 
 #: Largest number of answers that are kept.
 MOST_REMEMBERED_SETS = 200_000
@@ -28,6 +35,24 @@ def members(mask: int) -> Iterator[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
+
+
+def parts_of(problem: DrainProblem, nodes: Iterable[int], budget: Budget, seed: int = 0) -> list[AllowedSets]:
+    """Return the allowed sets of nodes in parts of which no round holds nodes of two, at least one part.
+
+    Zones where a round is of one zone; and nodes that leave no output even alone, apart from those that do where some
+    output has to be left: that limits only the latter then. Bounds of parts add up.
+    """
+    limits, parts = problem.limits, dict[tuple[int, bool], list[int]]()
+    for node in nodes:
+        lit = limits.some_output and leaves_output(problem, problem.mask([node]))
+        parts.setdefault((int(problem.zone[node]) if limits.one_zone else -1, lit), []).append(node)
+    asked = {
+        False: replace(problem, limits=replace(limits, some_output=False)),
+        True: replace(problem, limits=replace(limits, some_output=False, min_fidelity=LEAST_OUTPUT)),
+    }
+    found = [AllowedSets(asked[lit], some, budget, seed) for (_, lit), some in sorted(parts.items())]
+    return found or [AllowedSets(asked[False], (), budget, seed)]
 
 
 class AllowedSets:

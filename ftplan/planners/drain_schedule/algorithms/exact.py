@@ -11,7 +11,7 @@ from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, 
 from ftplan.planners.drain_schedule.algorithms.bounds import LeastRounds, least_rounds, raised
 from ftplan.planners.drain_schedule.algorithms.greedy import few_rounds, shortest
 from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows
-from ftplan.planners.drain_schedule.algorithms.outcome import begin, outcome
+from ftplan.planners.drain_schedule.algorithms.outcome import PartRounds, solved
 from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.result import Result
@@ -119,21 +119,19 @@ def exact(problem: DrainProblem, options: DrainOptions) -> Result[Drain]:
     that are shorter in all, without proof. Deterministic unless the clock cuts it short (warning ``TIME_LIMIT``).
     Cost exponential in the worst case.
     """
-    budget = Budget.of(options)
-    begun = begin(problem, options, budget)
-    if isinstance(begun, Result):
-        return begun
-    sets, without = begun
+    return solved(problem, options, _exact, _doubts)
+
+
+def _exact(sets: AllowedSets, budget: Budget) -> PartRounds:
     least, log = least_rounds(sets), Incumbents[list[int]]("min", "rounds", unit=1.0)
     log.prove(least.rounds, "cliques, zones and numbers")
     first = budget.part(FIRST_SHARE)
-    rounds = few_rounds(sets, least, options.seed, first)
+    rounds = few_rounds(sets, least, sets.seed, first)
     log.offer(rounds, len(rounds), "greedy")
     budget.cut = budget.cut or first.cut
     if not log.closed and not budget.over():
         rounds = _closed(sets, rounds, log, least, budget)
-    doubts = _doubts(sets, not log.closed)
-    return outcome(sets, without, shortest(sets, rounds), int(log.bound), budget, doubts)
+    return shortest(sets, rounds), int(log.bound)
 
 
 def _closed(

@@ -11,7 +11,7 @@ import numpy as np
 
 from ftplan.model.topology import BoolArray
 from ftplan.planners.budget import Budget, OutOfTime
-from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, members, parts_of
 from ftplan.planners.drain_schedule.problem import DrainProblem
 
 
@@ -23,14 +23,17 @@ def random_rounds(
     *nodes*, by number, may each restart alone. Cost O(nodes * rounds) an order, with a look at output fidelity or a
     packing a try where these are limited.
     """
-    sets, rng = AllowedSets(problem, nodes, budget, seed), np.random.default_rng(seed)
+    parts, rng = parts_of(problem, nodes, budget, seed), np.random.default_rng(seed)
     drawn: list[list[tuple[int, ...]]] = []
     for _ in range(orders):
+        rounds: list[tuple[int, ...]] = []
         try:
-            rounds = first_fit(sets, _while_time(rng.permutation(len(nodes)).tolist(), budget))
+            for sets in parts:
+                order = _while_time(rng.permutation(sets.count).tolist(), budget)
+                rounds += [sets.numbers(mask) for mask in first_fit(sets, order)]
         except OutOfTime:
             break
-        drawn.append([sets.numbers(mask) for mask in rounds])
+        drawn.append(rounds)
     return drawn
 
 

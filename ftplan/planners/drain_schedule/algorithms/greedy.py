@@ -18,7 +18,7 @@ from ftplan.planners.drain_schedule.algorithms.first_fit import (
     one_by_one,
     zone_by_zone,
 )
-from ftplan.planners.drain_schedule.algorithms.outcome import begin, outcome
+from ftplan.planners.drain_schedule.algorithms.outcome import PartRounds, solved
 from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem
 from ftplan.planners.result import Result
 
@@ -165,13 +165,12 @@ def greedy(problem: DrainProblem, options: DrainOptions) -> Result[Drain]:
 
     Source: DSATUR [Brelaz1979] in an independence system instead of a graph.
     """
-    budget = Budget.of(options)
-    begun = begin(problem, options, budget)
-    if isinstance(begun, Result):
-        return begun
-    sets, without = begun
+    return solved(problem, options, _greedy)
+
+
+def _greedy(sets: AllowedSets, budget: Budget) -> PartRounds:
     least = least_rounds(sets)
-    return outcome(sets, without, few_rounds(sets, least, options.seed, budget), least.rounds, budget)
+    return few_rounds(sets, least, sets.seed, budget), least.rounds
 
 
 def few_rounds(sets: AllowedSets, least: LeastRounds, seed: int, budget: Budget) -> list[int]:

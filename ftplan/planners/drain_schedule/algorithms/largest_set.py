@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, parts_of
 from ftplan.planners.drain_schedule.algorithms.heaviest_set import AllowedSetRows, cover_bound, heaviest_set
 from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem
 
@@ -29,8 +29,14 @@ def largest_set(problem: DrainProblem, drain: Drain, options: DrainOptions) -> L
     """
     budget = Budget.of(options)
     nodes = sorted(node for some in drain.rounds for node in some)
-    sets, place = AllowedSets(problem, nodes, budget, options.seed), {node: k for k, node in enumerate(nodes)}
-    rounds = [sum(1 << place[node] for node in some) for some in drain.rounds]
+    parts = [_largest(sets, drain, budget) for sets in parts_of(problem, nodes, budget, options.seed)]
+    best = max((part.nodes for part in parts), key=len)
+    return LargestSet(best, max(part.bound for part in parts), budget.cut)
+
+
+def _largest(sets: AllowedSets, drain: Drain, budget: Budget) -> LargestSet:
+    place = {node: k for k, node in enumerate(sets.nodes)}
+    rounds = [sum(1 << place[node] for node in some) for some in drain.rounds if some[0] in place]
     best = max((sets.grown(mask) for mask in rounds), key=int.bit_count, default=0)
     rows, one = AllowedSetRows(sets), np.ones(sets.count, dtype=np.int64)
     bound = min(sets.most, sum(min(mask.bit_count(), sets.per_zone) for mask in sets.zone_mask), cover_bound(sets, one))

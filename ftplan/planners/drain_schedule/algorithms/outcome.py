@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +11,10 @@ import numpy as np
 from ftplan.model.plan import Infeasible, Status, Warn, canonical_number
 from ftplan.model.violation import Breach
 from ftplan.planners.budget import Budget
-from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets
+from ftplan.planners.drain_schedule.algorithms.allowed_sets import AllowedSets, parts_of
 from ftplan.planners.drain_schedule.algorithms.first_fit import in_order
-from ftplan.planners.drain_schedule.packing import pack
-from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem
+from ftplan.planners.drain_schedule.packing import AddedRoom, least_room, pack
+from ftplan.planners.drain_schedule.problem import Drain, DrainOptions, DrainProblem, Move
 from ftplan.planners.drain_schedule.rules import (
     COPIES,
     FIDELITY,
@@ -27,8 +28,8 @@ from ftplan.planners.drain_schedule.rules import (
 )
 from ftplan.planners.result import Result
 
-#: Cores and units of 2^20 bytes by which an added node is larger or smaller.
-GRAIN_CPU, GRAIN_MB = 0.25, 256.0
+#: Digits after the point of the cores and units of 2^20 bytes of an added node, rounded up.
+ROOM_DIGITS = 6
 
 
 class Restartable(NamedTuple):
@@ -72,11 +73,13 @@ def _no_room(problem: DrainProblem, node: int) -> Breach:
     return Breach(ROOM, free, cores, cores, f"node:{name}", text)
 
 
-def infeasible(problem: DrainProblem, others: dict[int, tuple[Breach, ...]]) -> Infeasible:
+def infeasible(
+    problem: DrainProblem, others: dict[int, tuple[Breach, ...]], budget: Budget, seed: int = 0
+) -> Infeasible:
     """Say why some nodes cannot restart: the first of them, its limit, and a change that helps all of them.
 
-    The fix loosens each limit that some node breaks alone just so far that none does. Any set of rounds of one node
-    each is then a plan.
+    The fix loosens each limit that some node breaks alone just so far that none does, and adds the node of fewest
+    cores, then least memory, with which what moves finds room. Any set of rounds of one node each is then a plan.
     """
     node = min(others)
     breach = others[node][0]
@@ -86,8 +89,14 @@ def infeasible(problem: DrainProblem, others: dict[int, tuple[Breach, ...]]) -> 
         rule: {node: breach for node, some in others.items() for breach in some if breach.rule == rule}
         for rule in RULES
     }
+    crowded = tuple(by_rule.pop(ROOM))
     fixes = [_fix(problem, rule, breaches) for rule, breaches in by_rule.items() if breaches]
     needed = breach.needed
+    if crowded:
+        added = _added(problem, crowded, budget, seed)
+        fixes.append(_larger(problem, added))
+        if breach.rule == ROOM:
+            needed = round(float(breach.limit) + added.cpu, 9)
     if breach.rule == FIDELITY:
         needed = min(float(each.needed) for each in by_rule[FIDELITY].values())
     return Infeasible(reason, breach.rule, breach.limit, needed, " and ".join(fixes))
@@ -103,28 +112,77 @@ def _fix(problem: DrainProblem, rule: str, breaches: dict[int, Breach]) -> str:
         return "no --keep-priority" if needed is None else f"--keep-priority {canonical_number(needed)!r}"
     if rule == COPIES:
         return "--keep-copies none"
-    if rule == REPLICA:
-        first = breaches[min(breaches)].where
-        others_too = f" ({len(breaches) - 1} more nodes likewise)" if len(breaches) > 1 else ""
-        return f"place the replica of {first} on another node than its primary{others_too}"
-    assert rule == ROOM
-    return _larger(problem, tuple(breaches))
+    assert rule == REPLICA
+    first = breaches[min(breaches)].where
+    others_too = f" ({len(breaches) - 1} more nodes likewise)" if len(breaches) > 1 else ""
+    return f"place the replica of {first} on another node than its primary{others_too}"
 
 
-def _larger(problem: DrainProblem, nodes: tuple[int, ...]) -> str:
-    """Return the node that would take the tasks of any one of some nodes."""
-    room = problem.room
+def _added(problem: DrainProblem, nodes: tuple[int, ...], budget: Budget, seed: int) -> AddedRoom:
+    """Return what the tasks of any one of some nodes take on an added one: fewest cores, then least memory.
+
+    The largest first: nodes whose tasks are no more than is added anyway are not looked at.
+    """
+    room, cpu, mb = problem.room, 0.0, 0.0
     assert room is not None
-    tasks = [to_move(problem, problem.mask([node])) for node in nodes]
-    cpu = max(float(room.task_cpu[some].sum()) for some in tasks) / room.max_cpu
-    mb = max(float(room.task_mb[some].sum()) for some in tasks)
+    masks = {node: problem.mask([node]) for node in nodes}
+    tasks = {node: to_move(problem, masks[node]) for node in nodes}
+    cores, memory = ({node: float(size[tasks[node]].sum()) for node in nodes} for size in (room.task_cpu, room.task_mb))
+    for node in sorted(nodes, key=lambda one: -cores[one]):
+        if cores[node] > cpu:
+            cpu = max(cpu, least_room(problem, masks[node], budget, seed).cpu)
+    for node in sorted(nodes, key=lambda one: -memory[one]):
+        if memory[node] > mb:
+            mb = max(mb, least_room(problem, masks[node], budget, seed, cpu).memory_mb)
+    return AddedRoom(cpu, mb)
+
+
+def _larger(problem: DrainProblem, added: AddedRoom) -> str:
+    """Return the node to add, as an entry of the cluster file."""
+    assert problem.room is not None
     name = next(f"extra-{k}" for k in range(1, len(problem.nodes) + 2) if f"extra-{k}" not in problem.nodes)
-    size = max(GRAIN_CPU, math.ceil(round(cpu / GRAIN_CPU, 6)) * GRAIN_CPU)
-    memory = f", memory_mb: {math.ceil(round(mb / GRAIN_MB, 6)) * GRAIN_MB:.10g}" if mb > 0.0 else ""
-    return f"add to the nodes of the cluster file: {{id: {name}, cpu: {size:.10g}{memory}}}"
+    cpu, mb = (_up(size) for size in (added.cpu / problem.room.max_cpu, added.memory_mb))
+    memory = f", memory_mb: {mb:.15g}" if mb > 0.0 else ""
+    return f"add to the nodes of the cluster file: {{id: {name}, cpu: {max(cpu, 10.0**-ROOM_DIGITS):.15g}{memory}}}"
 
 
-def begin(problem: DrainProblem, options: DrainOptions, budget: Budget) -> Result[Drain] | tuple[AllowedSets, Drain]:
+def _up(size: float) -> float:
+    return math.ceil(round(size * 10.0**ROOM_DIGITS, 3)) / 10.0**ROOM_DIGITS
+
+
+#: Rounds of a part, as masks of its nodes, and a number that none go below.
+PartRounds = tuple[list[int], int]
+
+
+def solved(
+    problem: DrainProblem,
+    options: DrainOptions,
+    solve: Callable[[AllowedSets, Budget], PartRounds],
+    doubts: Callable[[AllowedSets, bool], tuple[Warn, ...]] = lambda *_: (),
+) -> Result[Drain]:
+    """Return the rounds of all parts of a problem, each solved within its share of the time; or why there are none.
+
+    *doubts* are what is to be said of a part, given whether its rounds are more than is proven to be needed.
+    """
+    budget = Budget.of(options)
+    begun = begin(problem, options, budget)
+    if isinstance(begun, Result):
+        return begun
+    parts, without = begun
+    found, warnings = list[PartRounds](), list[Warn]()
+    for k, sets in enumerate(parts):
+        sets.budget = part = budget.part(1.0 / (len(parts) - k))
+        rounds, least = solve(sets, part)
+        found.append((rounds, least))
+        sets.budget = budget
+        budget.cut = budget.cut or part.cut
+        warnings += doubts(sets, len(rounds) > least)
+    return outcome(problem, parts, without, found, budget, tuple(dict.fromkeys(warnings)))
+
+
+def begin(
+    problem: DrainProblem, options: DrainOptions, budget: Budget
+) -> Result[Drain] | tuple[list[AllowedSets], Drain]:
     """Return the sets to choose from, and a drain without rounds that names what cannot restart; or why there is none.
 
     Raises RuntimeError if tasks are to be moved and the problem does not say where there is room.
@@ -133,13 +191,13 @@ def begin(problem: DrainProblem, options: DrainOptions, budget: Budget) -> Resul
         raise RuntimeError("a drain that moves tasks needs to know the room of nodes")
     able = restartable(problem, budget, options.seed)
     if able.others and not options.partial:
-        return _refused(problem, able, budget)
+        return _refused(problem, able, budget, options.seed)
     unplaced = tuple((node, able.others[node][0].message) for node in sorted(able.others))
-    return AllowedSets(problem, able.nodes, budget, options.seed), Drain((), (), unplaced)
+    return parts_of(problem, able.nodes, budget, options.seed), Drain((), (), unplaced)
 
 
-def _refused(problem: DrainProblem, able: Restartable, budget: Budget) -> Result[Drain]:
-    why = infeasible(problem, able.others)
+def _refused(problem: DrainProblem, able: Restartable, budget: Budget, seed: int) -> Result[Drain]:
+    why = infeasible(problem, able.others, budget, seed)
     warnings = problem.warnings + budget.warnings()
     if not able.proven:
         return Result("no-plan-in-time", None, rules(problem), reason=why.reason, warnings=warnings)
@@ -147,13 +205,22 @@ def _refused(problem: DrainProblem, able: Restartable, budget: Budget) -> Result
 
 
 def outcome(
-    sets: AllowedSets, without: Drain, rounds: list[int], least: int, budget: Budget, warnings: tuple[Warn, ...] = ()
+    problem: DrainProblem,
+    parts: Sequence[AllowedSets],
+    without: Drain,
+    found: Sequence[PartRounds],
+    budget: Budget,
+    warnings: tuple[Warn, ...] = (),
 ) -> Result[Drain]:
-    """Return rounds as a result, in the order of their first nodes: optimal where there are no more than *least*."""
-    rounds = in_order(rounds)
-    sets.check(rounds, "drain-schedule")
-    moves = tuple((sets.packing(mask).moves or ()) if sets.limits_room else () for mask in rounds)
-    drain = Drain(tuple(sets.numbers(mask) for mask in rounds), moves, without.unplaced)
-    status: Status = "optimal" if len(rounds) <= least else "feasible"
-    said = (*sets.problem.warnings, *warnings, *budget.warnings())
-    return Result(status, drain, rules(sets.problem), float(least), warnings=said)
+    """Return the rounds of all parts as a result, in the order of their first nodes: optimal where none is too many."""
+    listed = list[tuple[tuple[int, ...], tuple[Move, ...]]]()
+    for sets, (masks, _) in zip(parts, found, strict=True):
+        masks = in_order(masks)
+        sets.check(masks, "drain-schedule")
+        listed += [(sets.numbers(mask), (sets.packing(mask).moves or ()) if sets.limits_room else ()) for mask in masks]
+    listed.sort(key=lambda one: one[0][0])
+    drain = Drain(tuple(nodes for nodes, _ in listed), tuple(moves for _, moves in listed), without.unplaced)
+    least = sum(bound for _, bound in found)
+    status: Status = "optimal" if len(listed) <= least else "feasible"
+    said = (*problem.warnings, *warnings, *budget.warnings())
+    return Result(status, drain, rules(problem), float(least), warnings=said)

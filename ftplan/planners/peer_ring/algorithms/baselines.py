@@ -17,7 +17,9 @@ from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import any_bound
 from ftplan.planners.peer_ring.algorithms.outcome import ring_result, unchanged_ring, with_requested_last_copies
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
+from ftplan.planners.peer_ring.moves import moved_bytes
 from ftplan.planners.peer_ring.problem import RingAnswer, RingProblem, RingStep
+from ftplan.planners.peer_ring.repair_window import within_repair_window
 from ftplan.planners.peer_ring.ring import Ring, in_order, read_tokens, without
 from ftplan.planners.peer_ring.survival.copysets import copysets
 from ftplan.planners.peer_ring.survival.survival import survival
@@ -155,15 +157,32 @@ def random_ring(problem: RingProblem, random: np.random.Generator) -> Ring:
 def of_virtual_nodes(problem: RingProblem, seed: int) -> dict[str, Any]:
     """Return what a ring with many tokens for each member is worth, made from scratch.
 
+    ``bytes`` travel where such a ring of the nodes in place changes to the members; None where nobody joins or leaves.
     The probability of loss of more than MOST_TOKENS_JUDGED tokens would take longer than the plan: None.
     """
     ring = tiered(problem, hashed_ring(problem, seed))
+    zones = problem.zone_cost(ring)
     few = len(ring.token) <= MOST_TOKENS_JUDGED
-    chance = (survival(problem, ring, seed) if few else None) or {}
+    chance = (survival(within_repair_window(problem, ring), ring, seed) if few else None) or {}
     return {
+        "bytes": _changed_bytes(problem, seed),
         "tokens": len(ring.token),
         "largest_load": problem.largest_load(ring),
-        "zone_violations": problem.violations(ring),
+        "zone_losses": zones.losses if problem.zoned else None,
+        "zone_violations": zones.violations if problem.zoned else None,
         "copysets": len(copysets(problem, ring).nodes),
         "loss_probability": chance.get("loss_probability"),
     }
+
+
+def _changed_bytes(problem: RingProblem, seed: int) -> float | None:
+    """Return what travels where a ring of many tokens of the nodes in place changes its nodes as is asked for."""
+    current = problem.current
+    if current is None or not (problem.added.any() or problem.removed.any()) or problem.tier.any():
+        return None
+    there = np.isin(np.arange(len(problem.nodes)), current.node)
+    before = hashed_ring(replace(problem, members=there), seed)
+    if before.most_copies < problem.replication:
+        return None
+    asked = replace(problem, current=before, copies_in_place=None)
+    return moved_bytes(asked, before, _changed(asked, seed).ring)

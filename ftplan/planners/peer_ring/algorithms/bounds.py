@@ -16,20 +16,20 @@ from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.peer_ring.algorithms.orders.unequal_nodes import Arrangement, try_orders
 from ftplan.planners.peer_ring.algorithms.orders.windows import fewest_crowded
-from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of, zone_order
+from ftplan.planners.peer_ring.algorithms.orders.zone_order import zone_order
 from ftplan.planners.peer_ring.algorithms.partition import partition, sums_around
-from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.problem import RingProblem, ZoneCost
 
 
 class LeastLoad(NamedTuple):
-    """Nodes in clockwise order (n,), the first position of each (n,), and both levels with what nothing is below.
+    """Nodes in clockwise order (n,), the first position of each (n,), and all levels with what nothing is below.
 
     ``bound`` is proven for the largest load of rings with the fewest violations.
     """
 
     order: IntArray
     first: IntArray
-    violations: int
+    zones: ZoneCost
     violations_bound: int
     largest: float
     bound: float
@@ -52,7 +52,7 @@ def least_load(problem: RingProblem, search: SearchOptions, budget: Budget) -> L
         try_orders(problem, zoned, log, budget)
     assert log.answer is not None
     proven = log.value if log.value <= log.bound * (1.0 + ROUNDING) else log.bound
-    return LeastLoad(*log.answer, zoned.violations, zoned.bound, log.value, proven)
+    return LeastLoad(*log.answer, zoned.zones, zoned.bound, log.value, proven)
 
 
 #: Kinds of cpu, and positions times kinds, up to which it is looked at what an arc of each can hold at most.
@@ -61,7 +61,7 @@ MOST_CPU_KINDS, MOST_POSITIONS_BY_KIND = 16, 300_000
 
 def least_violations(problem: RingProblem) -> int:
     """Return a number of zone violations that no ring of the members with one token each is below."""
-    return fewest_crowded(np.unique(problem.zone[problem.member], return_counts=True)[1], width_of(problem))
+    return fewest_crowded(np.unique(problem.zone[problem.member], return_counts=True)[1], problem.width)
 
 
 def any_bound(problem: RingProblem) -> float:

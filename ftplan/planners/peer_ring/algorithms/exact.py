@@ -1,9 +1,10 @@
-"""The ring with the fewest zone violations, then the least largest load, then the fewest bytes that travel."""
+"""The ring with the fewest losses by one zone, zone violations, the least largest load, the fewest bytes moved."""
 
 from __future__ import annotations
 
 from ftplan.planners.budget import Budget, SearchOptions
 from ftplan.planners.peer_ring.algorithms.bounds import least_load
+from ftplan.planners.peer_ring.algorithms.moves.evening import EvenCuts, evened
 from ftplan.planners.peer_ring.algorithms.outcome import too_few_positions, unchanged_ring
 from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
@@ -12,7 +13,7 @@ from ftplan.planners.result import Result
 
 
 def exact(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
-    """Give each member one token: the fewest zone violations, then the least largest load, then the fewest bytes.
+    """Give each member one token: fewest arcs that one zone destroys, fewest zone violations, least load, fewest bytes.
 
     Copies lie on the next nodes clockwise ([Kumbhare2015], V), so that a violation is an arc whose holders share a
     zone. Where nothing but a failure is asked for, the ring in place stays.
@@ -32,7 +33,8 @@ def exact(problem: RingProblem, search: SearchOptions) -> Result[RingAnswer]:
         from ftplan.planners.peer_ring.algorithms.moves.from_current import from_current
 
         return from_current(problem, best, budget)
-    ring = tiered(problem, ring_of(problem, best.order, best.first))
+    even = evened(problem, EvenCuts(best.order, best.first), best.largest, ())
+    ring = tiered(problem, ring_of(problem, *even))
     answer = RingAnswer((RingStep("re-plan", ring),), ring, best.violations_bound)
-    proven = best.violations <= best.violations_bound and best.largest <= best.bound
+    proven = best.zones.violations <= best.violations_bound and best.largest <= best.bound
     return Result("optimal" if proven else "feasible", answer, (), best.bound, warnings=budget.warnings())

@@ -40,6 +40,11 @@ class RingLoads:
     records: KeyGroupSeries | None
     warnings: tuple[Warn, ...]
 
+    @property
+    def measures_capacity(self) -> bool:
+        """Whether a core's capacity follows from the measure: a second of cpu time a second."""
+        return self.series is not None and self.series.measure == "cpu_ms"
+
     def at(self, worth: FloatArray) -> FloatArray:
         """Return sums over the key groups at each position, (..., M) from (..., K)."""
         order = np.argsort(self.atom, kind="stable")

@@ -225,6 +225,11 @@ def loss(problem: RingProblem, ring: Ring, sets: Copysets | None = None, seed: i
 def survival(problem: RingProblem, ring: Ring, seed: int = 0) -> dict[str, Any] | None:
     """Return how likely it is that a ring loses nothing in one repair window; None where no probability is known.
 
+    Probabilities of failure are of one repair window, see
+    :func:`ftplan.planners.peer_ring.repair_window.within_repair_window`.
+
+    ``window_s``
+        Seconds of the window; null where they are unknown.
     ``survival``
         1 less ``loss_probability``.
     ``loss_probability``
@@ -239,6 +244,7 @@ def survival(problem: RingProblem, ring: Ring, seed: int = 0) -> dict[str, Any] 
     sets = copysets(problem, ring)
     found = loss(problem, ring, sets, seed)
     return {
+        "window_s": problem.repair_window_s,
         "survival": 1.0 - found.value,
         "loss_probability": found.value,
         "loss_low": found.low,

@@ -37,11 +37,11 @@ class BestCase(NamedTuple):
 
 
 def best_case(problem: RingProblem, ring: Ring, sets: Copysets) -> BestCase:
-    """Return the size of the largest harmless set of nodes, of all that hold something.
+    """Return the size of the largest harmless set of nodes, of all of the ring and its tier, loaded or not.
 
     Exact where copysets are runs of neighbours, O(T); else exact within :data:`MOST_SETS_VISITED`.
     """
-    nodes = sets.holders
+    nodes = ring.nodes if ring.tier is None else np.union1d(ring.nodes, ring.tier)
     if ring.simple and ring.tier is None:
         kept = _hitting_runs(problem, ring)
         least = len(kept)
@@ -182,8 +182,9 @@ def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
     ``zone_violations``
         Arcs with two holders in one zone.
     ``best_case``
-        ``low`` and ``high``: the largest set of nodes that may fail together without loss has so many, the two being
-        equal where it is exact; ``example`` is one of ``low`` nodes (null where it has more than 24, or none).
+        ``low`` and ``high``: the largest set of nodes that may fail together without loss has so many, nodes that hold
+        nothing among them, the two being equal where it is exact; ``example`` is one of ``low`` nodes (null where it
+        has more than 24, or none).
     ``fatal_nodes``, ``fatal_zones``
         The smallest sets whose loss loses something: ``size`` of each, ``count`` of them, and ``heaviest``, the five
         that lose most bytes (load where no state is known): ``nodes`` or ``zones``, ``key_groups``, ``state_bytes``
@@ -203,7 +204,8 @@ def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         With tiered copies: the same for the ring whose last copy lies on the next node clockwise; null without tiers,
         or where the ring has too few nodes for so many copies.
 
-    Cost O(T log T + M), and bounded searches for best case and survival.
+    Where no node has a zone, what is said of zones is null. Cost O(T log T + M), and bounded searches for best case and
+    survival.
     """
     found = _of(problem, ring)
     plain = Ring(ring.token, ring.node)
@@ -222,7 +224,7 @@ def _of(problem: RingProblem, ring: Ring) -> dict[str, Any]:
         "nodes": len(sets.holders),
         "copies": problem.replication + 1,
         "copysets": len(sets.nodes),
-        "zone_violations": violations,
+        "zone_violations": violations if problem.zoned else None,
         "best_case": {
             "low": best.low,
             "high": best.high,
@@ -233,7 +235,9 @@ def _of(problem: RingProblem, ring: Ring) -> dict[str, Any]:
             "count": len(sets.nodes),
             "heaviest": _heaviest_nodes(problem, sets),
         },
-        "fatal_zones": {
+        "fatal_zones": None
+        if not problem.zoned
+        else {
             "size": zones.size,
             "count": len(zones.zones),
             "heaviest": [
@@ -242,8 +246,8 @@ def _of(problem: RingProblem, ring: Ring) -> dict[str, Any]:
                 for k in _ranked(problem, zones.key_groups, zones.state, zones.load)
             ],
         },
-        "one_zone": _one_zone(problem, sets, zones.size > 1),
-        "after_one_loss": _after_one_loss(problem, ring, zones.size, violations),
+        "one_zone": _one_zone(problem, sets, zones.size > 1) if problem.zoned else None,
+        "after_one_loss": _after_one_loss(problem, ring, zones.size, violations) if problem.zoned else None,
         "survival": survival(problem, ring),
     }
 

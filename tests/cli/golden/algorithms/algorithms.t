@@ -23,9 +23,10 @@ Every planner, with its guarantee and source.
   exact                scale-out             yes      most sustained load, then fewest cores, or the proven gap at the time limit                        every parallelism with the best ranges; integer program over levels, tasks and nodes (CP-SAT)
   ds2                  scale-out             no       none: demand over the true rate of a task, even key ranges, no look at skew                        Kalavri et al., OSDI 2018 (DS2)
   doubling             scale-out             no       none: twice the tasks of a bottleneck, even key ranges                                             Mudassar et al. 2019, Algorithms 1 to 3
-  exact                peer-ring             yes      fewest zone violations, then least largest load, then fewest bytes, each optimal or with its gap   zone order by blocks or integer program (CP-SAT); circular partition; dynamic programming over cuts
+  exact                peer-ring             no       fewest losses by a zone, violations, least load, bytes, load again, each optimal or with its gap   zone order by blocks or integer program (CP-SAT); circular partition; dynamic programming over cuts
   paper                peer-ring             no       none: random tokens, then neighbours take half an arc of the overloaded; a proven bound            Kumbhare et al. 2015, sections V-A and VI
   virtual-nodes        peer-ring             no       none: many hashed tokens a node, no look at load or zones; a node that joins moves only its arcs   DeCandia et al., SOSP 2007 (Dynamo)
+  auto                 peer-ring             yes      that of exact; of virtual-nodes where a ring of many tokens a node moves less and as safely        exact, compared with virtual-nodes
 
 Every metric, by the kind of plan that it judges.
 

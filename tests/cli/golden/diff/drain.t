@@ -1,7 +1,7 @@
 What a looser limit changes.
 
-  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --algorithm greedy -o before.json -q
-  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 3 --algorithm greedy -o after.json -q
+  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --no-limits --algorithm greedy -o before.json -q
+  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 3 --no-limits --algorithm greedy -o after.json -q
   $ ftplan diff before.json after.json --format table --detailed-exitcode
   node  round before  after
   n4               1      0

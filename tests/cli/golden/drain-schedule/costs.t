@@ -4,7 +4,7 @@ A node that runs tasks is away for as long as they take to catch up.
   $ ftplan check costs.yaml --format table
   file        kind            holds         warnings
   costs.yaml  recovery-costs  3 parameters         0
-  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --restart 30s --costs costs.yaml --algorithm greedy -o plan.json
+  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --no-limits --restart 30s --costs costs.yaml --algorithm greedy -o plan.json
   2> ftplan: warning: the recovery costs were fitted on 100 to 200 records/s, the job has 2: durations are a guess [OUTSIDE_FITTED_RANGE]
   2> drain schedule
   2> algorithm         greedy

@@ -1,6 +1,6 @@
 Two nodes at a time, as a list to tick off.
 
-  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --algorithm greedy --format table
+  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --no-limits --algorithm greedy --format table
   drain schedule
   algorithm         greedy
   status            optimal
@@ -26,7 +26,7 @@ Two nodes at a time, as a list to tick off.
 
 The same in Markdown.
 
-  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --algorithm greedy --format markdown -q
+  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --no-limits --algorithm greedy --format markdown -q
   | drain schedule |  |
   |---|---|
   | algorithm | greedy |
@@ -94,6 +94,7 @@ One node of a zone at a time, a quarter of the output kept, as JSON.
       "max_per_zone": 1,
       "min_fidelity": 0.25,
       "move": false,
+      "no_limits": false,
       "nodes": [],
       "partial": false,
       "replicas": null,
@@ -201,6 +202,7 @@ One node of a zone at a time, a quarter of the output kept, as JSON.
     "reason": null,
     "rules": [
       "copies-apart",
+      "max",
       "max-per-zone",
       "min-fidelity"
     ],
@@ -284,7 +286,7 @@ By the default algorithm, tasks move out of the way of a zone's restart.
   proven bound      2
   gap               0.0000%
   nodes to restart  2 with 4 tasks
-  rules             copies-apart, room
+  rules             copies-apart, one-zone, room
                              this plan  one by one  zone by zone  random order (mean of 20)
   rounds                             2           2             1                          2
   all rounds, s                    600         600           300                        600
@@ -304,9 +306,36 @@ By the default algorithm, tasks move out of the way of a zone's restart.
   zone by zone breaks copies-apart
   2> ftplan: algorithm: exact (the default)
 
-Nobody says what a round has to leave.
+Nobody says what a round has to leave: a zone at a time, and some output.
 
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --keep-copies none --format table
+  drain schedule
+  algorithm         exact
+  status            optimal
+  rounds (min)      4
+  proven bound      4
+  gap               0.0000%
+  nodes to restart  6 with 8 tasks
+  rules             one-zone, some-output
+                             this plan  one by one  zone by zone  random order (mean of 20)
+  rounds                             4           6             3                          4
+  all rounds, s                    480         720           360                        480
+  most nodes at once                 2           1             2                          2
+  lowest output fidelity          0.25        0.25             0                       0.25
+  full output lost, s              300         300           240                        300
+  most queries down at once          2           2             2                          2
+  their priority                     2           2             2                          2
+  done  round  nodes   zones  duration, s  fidelity  queries down  moves
+  [ ]       0  n1      a              120      0.25             2      0
+  [ ]       1  n2      a              120      0.25             2      0
+  [ ]       2  n3, n4  b              120       0.5             2      0
+  [ ]       3  n5, n6  c              120       0.5             2      0
+  zone by zone breaks some-output
+  2> ftplan: algorithm: exact (the default)
+
+All together, where that is meant.
+
+  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --keep-copies none --no-limits --format table
   drain schedule
   algorithm         exact
   status            optimal
@@ -326,4 +355,4 @@ Nobody says what a round has to leave.
   done  round  nodes                   zones    duration, s  fidelity  queries down  moves
   [ ]       0  n1, n2, n3, n4, n5, n6  a, b, c          120         0             2      0
   2> ftplan: algorithm: exact (the default)
-  2> ftplan: warning: no rule limits a round: 6 nodes restart together, whatever runs on them; give --min-fidelity, --keep-priority, --max-per-zone or --max [NO_LIMITS]
+  2> ftplan: warning: no rule limits a round: 6 nodes restart together, whatever runs on them; leave out --no-limits, or give --min-fidelity, --keep-priority or --max [NO_LIMITS]

@@ -1,6 +1,6 @@
 What a schedule does to the job, and what if a node fails meanwhile.
 
-  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --algorithm greedy -o plan.json -q
+  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --no-limits --algorithm greedy -o plan.json -q
   $ ftplan evaluate plan.json --format table --fail-under lowest-fidelity=0.2
   metric            value  better  unit
   rounds                3  low     rounds

@@ -1,6 +1,6 @@
 Why a node restarts when it does, what becomes of a zone, and when a query is down.
 
-  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --min-fidelity 0.1 --algorithm greedy -o plan.json -q
+  $ ftplan drain-schedule -t topology.yaml -c cluster.yaml --max 2 --no-limits --min-fidelity 0.1 --algorithm greedy -o plan.json -q
   $ ftplan explain plan.json node:n2 --format table
   node:n2: restarts in round 1, together with n4
   round  nodes   ruled out by          limit  would be  what

@@ -4,19 +4,18 @@ A node joins a ring, and another one leaves it.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --remove n6 -o ring.json -q
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --format table
   peer ring
-  algorithm                 exact
-  status                    optimal for these inputs; 1 assumption
+  algorithm                 auto
+  status                    optimal
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
-  assumed                   a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone
                                        this plan    at best  ring in place  random tokens  virtual nodes
   arcs with two copies in one zone             0          0              0              –            147
-  largest load, of the fair share          1.359      1.359          1.566          2.605          2.541
-  bytes that travel                    2,359,296  2,359,296              –              –              –
+  largest load, of the fair share          1.359      1.359          1.305          2.605          2.541
+  bytes that travel                    2,359,296  2,359,296              –              –      2,621,440
   highest utilisation                      0.793          –         0.9135              –              –
   overloaded nodes                             0          –              2              –              –
   sets of nodes that hold a key group          6          –              5              –              5
@@ -56,15 +55,14 @@ A node joins a ring, and another one leaves it.
   backups keep older records for, s            0.03
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
-  longest until served again, s                12.96 (n4)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                17.96 (n4)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n1)
   for a largest load of  bytes that travel
                   1.359          2,359,296
                   1.566          1,310,720
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. 2.25 MiB travel.
-  2> ftplan: algorithm: exact (the default)
-  2> ftplan: assumed: a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 -o grown.json -q
   $ ftplan verify grown.json --strict
   {
@@ -73,6 +71,7 @@ A node joins a ring, and another one leaves it.
       "summary.front",
       "summary.levels.bytes.bound",
       "summary.levels.largest_load.bound",
+      "summary.levels.zone_losses.bound",
       "summary.levels.zone_violations.bound",
       "summary.out_of_room",
       "summary.random",
@@ -111,66 +110,62 @@ A node joins a ring, and another one leaves it.
   current  –     ring.json
   remove   n6
   5 of 12 key groups change; largest-load: 1.30497131931 -> 1.35946462715
-  $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current grown.json --remove n1 --overload 1 --format table
+  $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current grown.json --remove n1 --capacity-per-core 0.0346 --overload 1 --format table
   peer ring
-  algorithm     exact
-  status        infeasible; 1 assumption
-  assumed       a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  algorithm     auto
+  status        infeasible
   reason        the nodes that stay cannot take the load of those that leave within 1 of their capacity
   limit         capacity
   current       1
-  needed        1.097
-  smallest fix  --overload 1.097, or let fewer of node:n1 leave
+  needed        1.096
+  smallest fix  --overload 1.096, or let fewer of node:n1 leave
   rules         replication, capacity
                                        ring in place
   arcs with two copies in one zone                 0
-  largest load, of the fair share              1.133
-  highest utilisation                         0.9516
+  largest load, of the fair share              1.359
+  highest utilisation                         0.9513
   overloaded nodes                                 0
   sets of nodes that hold a key group              6
-  2> ftplan: algorithm: exact (the default)
-  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: no plan: the nodes that stay cannot take the load of those that leave within 1 of their capacity
-  2> ftplan: smallest fix: --overload 1.097, or let fewer of node:n1 leave
+  2> ftplan: smallest fix: --overload 1.096, or let fewer of node:n1 leave
   [1]
-  $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current grown.json --remove n1 --algorithm paper --format table -q
+  $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current grown.json --remove n1 --capacity-per-core 0.0346 --algorithm paper --format table -q
   peer ring
   algorithm     paper
-  status        infeasible; 1 assumption
-  assumed       a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
-  reason        n3 would be used to 1.217 of its capacity, at most 0.85
+  status        infeasible
+  reason        n3 would be used to 1.216 of its capacity, at most 0.85
   limit         capacity
   current       0.85
-  needed        1.217
-  smallest fix  --overload 1.2167, or keep the nodes that leave, or --add others
+  needed        1.216
+  smallest fix  --overload 1.2163, or keep the nodes that leave, or --add others
   rules         replication, capacity
                                        ring in place
   arcs with two copies in one zone                 0
-  largest load, of the fair share              1.133
-  highest utilisation                         0.9516
+  largest load, of the fair share              1.359
+  highest utilisation                         0.9513
   overloaded nodes                                 1
   sets of nodes that hold a key group              6
-  2> ftplan: no plan: n3 would be used to 1.217 of its capacity, at most 0.85
-  2> ftplan: smallest fix: --overload 1.2167, or keep the nodes that leave, or --add others
+  2> ftplan: no plan: n3 would be used to 1.216 of its capacity, at most 0.85
+  2> ftplan: smallest fix: --overload 1.2163, or keep the nodes that leave, or --add others
   [1]
 
 Good enough with fewer bytes, and as good as a budget of bytes allows.
 
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --target-load 1.5 --format table -q
   peer ring
-  algorithm                 exact
-  status                    optimal for these inputs; 1 assumption
+  algorithm                 auto
+  status                    optimal
   largest-load (min)        1.497
-  proven bound              1.359
-  gap                       9.1954%
-  assumed                   a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  proven bound              1.497
+  gap                       0.0000%
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone, target-load
                                        this plan    at best  ring in place  random tokens  virtual nodes
   arcs with two copies in one zone             0          0              0              –            147
-  largest load, of the fair share          1.497      1.359          1.566          2.605          2.541
-  bytes that travel                    1,310,720  1,310,720              –              –              –
+  largest load, of the fair share          1.497      1.497          1.305          2.605          2.541
+  bytes that travel                    1,310,720  1,310,720              –              –      2,621,440
   highest utilisation                     0.8733          –         0.9135              –              –
   overloaded nodes                             1          –              2              –              –
   sets of nodes that hold a key group          6          –              5              –              5
@@ -208,28 +203,27 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   backups keep older records for, s            0.03
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
-  longest until served again, s                13.76 (n2)
-  longest until caught up, s                   never (n2)
+  longest until served again, s                18.76 (n2)
+  longest mean time until caught up, s         never (n2)
   longest until all copies are there again, s  11.25 (n1)
   for a largest load of  bytes that travel
                   1.359          2,883,584
                   1.497          1,310,720
-  6 nodes stand on the ring. The most loaded one has 1.497 times its fair share; at best 1.359. All copies of a key group lie in different zones. 1.25 MiB travel.
+  6 nodes stand on the ring. The most loaded one has 1.497 times its fair share; none that moves as few bytes can do better. All copies of a key group lie in different zones. 1.25 MiB travel.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --max-bytes 3MB --format table -q
   peer ring
-  algorithm                 exact
-  status                    optimal for these inputs; 1 assumption
+  algorithm                 auto
+  status                    optimal
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
-  assumed                   a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone, max-bytes
                                        this plan    at best  ring in place  random tokens  virtual nodes
   arcs with two copies in one zone             0          0              0              –            147
-  largest load, of the fair share          1.359      1.359          1.566          2.605          2.541
-  bytes that travel                    2,359,296  2,359,296              –              –              –
+  largest load, of the fair share          1.359      1.359          1.305          2.605          2.541
+  bytes that travel                    2,359,296  2,359,296              –              –      2,621,440
   highest utilisation                      0.793          –         0.9135              –              –
   overloaded nodes                             0          –              2              –              –
   sets of nodes that hold a key group          6          –              5              –              5
@@ -269,8 +263,8 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   backups keep older records for, s            0.03
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
-  longest until served again, s                12.96 (n4)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                17.96 (n4)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n1)
   for a largest load of  bytes that travel
                   1.359          2,359,296
@@ -278,9 +272,8 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. 2.25 MiB travel.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --max-bytes 1KB --format table
   peer ring
-  algorithm     exact
-  status        infeasible; 1 assumption
-  assumed       a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  algorithm     auto
+  status        infeasible
   reason        1.31072e+06 bytes travel at least, and 1000 may
   limit         max-bytes
   current       1,000
@@ -289,12 +282,11 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   rules         replication, max-bytes
                                        ring in place
   arcs with two copies in one zone                 0
-  largest load, of the fair share              1.566
+  largest load, of the fair share              1.305
   highest utilisation                         0.9135
   overloaded nodes                                 2
   sets of nodes that hold a key group              5
-  2> ftplan: algorithm: exact (the default)
-  2> ftplan: assumed: a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: no plan: 1.31072e+06 bytes travel at least, and 1000 may
   2> ftplan: smallest fix: --max-bytes 1310720
   [1]
@@ -304,12 +296,11 @@ Load moves between neighbours; the same ring again changes nothing.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm paper --seed 3 -o uneven.json -q
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current uneven.json --rebalance --format table -q
   peer ring
-  algorithm                 exact
-  status                    optimal for these inputs; 1 assumption
+  algorithm                 auto
+  status                    optimal
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
-  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason                    no change: no ring is better than the one in place
   nodes                     6
   copies of each key group  2
@@ -349,18 +340,17 @@ Load moves between neighbours; the same ring again changes nothing.
   backups keep older records for, s            0.03
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
-  longest until served again, s                14.55 (n5)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                19.55 (n5)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n2)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 2 arcs of 6 have two copies in one zone.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current uneven.json --rebalance --algorithm paper --format table -q
   peer ring
   algorithm                 paper
-  status                    feasible; 1 assumption
+  status                    feasible
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
-  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason                    no change: no move of half an arc makes the ring more even
   nodes                     6
   copies of each key group  2
@@ -401,18 +391,17 @@ Load moves between neighbours; the same ring again changes nothing.
   backups keep older records for, s            0.03
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
-  longest until served again, s                14.55 (n5)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                19.55 (n5)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n2)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 2 arcs of 6 have two copies in one zone.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current grown.json --detailed-exitcode --format table -q
   peer ring
-  algorithm                 exact
-  status                    optimal for these inputs; 1 assumption
+  algorithm                 auto
+  status                    optimal
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
-  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason                    no change: no ring is better than the one in place
   nodes                     6
   copies of each key group  2
@@ -453,7 +442,7 @@ Load moves between neighbours; the same ring again changes nothing.
   backups keep older records for, s            0.03
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
-  longest until served again, s                14.55 (n4)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                19.55 (n4)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n1)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones.

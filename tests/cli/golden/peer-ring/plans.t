@@ -4,12 +4,11 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   $ printf 'zones: [{id: a, failure_probability: 0.001}, {id: b, failure_probability: 0.001}, {id: c, failure_probability: 0.001}]\nnetwork: {bandwidth_mb_s: 1, delay_s: 0.001}\n' >> cluster.yaml
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --format table
   peer ring
-  algorithm                 exact
-  status                    optimal for these inputs; 1 assumption
+  algorithm                 auto
+  status                    optimal
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
-  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone
@@ -32,14 +31,14 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   something is lost by             6 sets of 2 nodes
   and by whole zones               no single one, 3 sets of 2
   after one failure is taken over  after n3: the loss of 1 zone loses something, 1 arc with two copies in one zone
-  loss within one repair window    1 in 1,440 (0.0006938; exact)
-  lost on average in one           633.2 bytes
+  loss within one repair window    1 in 83,100,000,000 (1.203e-11; exact; a window of 11.25 s)
+  lost on average in one           1.086e-05 bytes
   heaviest losses: all fail  key groups  state, bytes   load/s  probability
-  n1, n6                              3     1,310,720   0.1317  1 in 8,280
-  n4, n6                              3     1,310,720    0.095  1 in 8,280
-  n2, n5                              2       786,432  0.09444  1 in 8,280
-  n1, n3                              2       786,432  0.09333  1 in 8,280
-  n4, n5                              1       524,288  0.09167  1 in 8,280
+  n1, n6                              3     1,310,720   0.1317  1 in 483,000,000,000
+  n4, n6                              3     1,310,720    0.095  1 in 483,000,000,000
+  n2, n5                              2       786,432  0.09444  1 in 483,000,000,000
+  n1, n3                              2       786,432  0.09333  1 in 483,000,000,000
+  n4, n5                              1       524,288  0.09167  1 in 483,000,000,000
   zones a, c                          5     2,097,152   0.2261  –
   zones b, c                          4     1,835,008   0.1867  –
   zones a, b                          3     1,310,720   0.1683  –
@@ -50,13 +49,12 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   backups keep older records for, s            0.03
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
-  longest until served again, s                14.55 (n6)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                19.55 (n6)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n1)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones.
-  2> ftplan: algorithm: exact (the default)
-  2> ftplan: warning: above 0.85 of their capacity: n6; another node (--add) would relieve them [OVERLOADED]
-  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: warning: above 0.85 of their capacity: n6; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s -o ring.json -q --detailed-exitcode
   $ ftplan verify ring.json --strict
   {
@@ -64,6 +62,7 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
       "bound",
       "summary.levels.bytes.bound",
       "summary.levels.largest_load.bound",
+      "summary.levels.zone_losses.bound",
       "summary.levels.zone_violations.bound",
       "summary.out_of_room",
       "summary.random",
@@ -83,9 +82,9 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   metric                   value  better  unit
   largest-load             1.359  low     share
   zone-violations              0  low     arcs
-  survival                0.9993  high    probability
-  loss-probability     0.0006938  low     probability
-  expected-lost-bytes      633.2  low     bytes
+  survival                     1  high    probability
+  loss-probability     1.203e-11  low     probability
+  expected-lost-bytes  1.086e-05  low     bytes
   best-case                    3  high    nodes
   fatal-zones                  2  high    zones
   copysets                     6  low     sets
@@ -98,13 +97,13 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   caught-up-s                  0  low     s
   highest-utilisation     0.9516  low     share
   overloaded-nodes             1  low     nodes
-  $ ftplan evaluate ring.json --format table --fail-under survival=0.99999
+  $ ftplan evaluate ring.json --format table --fail-under loss-probability=1e-12
   metric                   value  better  unit
   largest-load             1.359  low     share
   zone-violations              0  low     arcs
-  survival                0.9993  high    probability
-  loss-probability     0.0006938  low     probability
-  expected-lost-bytes      633.2  low     bytes
+  survival                     1  high    probability
+  loss-probability     1.203e-11  low     probability
+  expected-lost-bytes  1.086e-05  low     bytes
   best-case                    3  high    nodes
   fatal-zones                  2  high    zones
   copysets                     6  low     sets
@@ -117,7 +116,7 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   caught-up-s                  0  low     s
   highest-utilisation     0.9516  low     share
   overloaded-nodes             1  low     nodes
-  2> ftplan: survival is 0.999306, below the limit 0.99999
+  2> ftplan: loss-probability is 1.20309e-11, above the limit 1e-12
   [1]
   $ ftplan explain ring.json node:n3 --format table
   node:n3: owns 1 key group, 0.7744 of its fair share of load
@@ -144,7 +143,7 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   if n6 fails, n1 goes on from its copy
   the other place of its token would be worse
   $ ftplan export-plan ring.json --to kafka-streams -q
-  # From a peer ring by exact (optimal).
+  # From a peer ring by auto (optimal).
   # ENGINE_LIMITS: kafka-streams cannot be told tokens, which instance runs which task, who its standbys are, nor
   #   that only neighbours are: it assigns tasks itself, by their number
   # All instances:
@@ -171,11 +170,10 @@ As the paper does it, and as is usual.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm paper --format table
   peer ring
   algorithm                 paper
-  status                    feasible; 1 assumption
+  status                    feasible
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
-  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens
@@ -198,14 +196,14 @@ As the paper does it, and as is usual.
   something is lost by             6 sets of 2 nodes
   and by whole zones               c, b, a alone
   after one failure is taken over  as before, whichever node it was
-  loss within one repair window    1 in 279 (0.003589; exact)
-  lost on average in one           2,943 bytes
+  loss within one repair window    1 in 2,560,000 (3.908e-07; exact; a window of 11.25 s)
+  lost on average in one           0.3074 bytes
   heaviest losses: all fail  key groups  state, bytes   load/s  probability
-  n5, n6                              3     1,310,720   0.1317  1 in 909
-  n4, n5                              3     1,310,720    0.095  1 in 8,280
-  n1, n3                              2       786,432  0.09444  1 in 8,280
-  n2, n6                              2       786,432  0.09333  1 in 8,280
-  n3, n4                              1       524,288  0.09167  1 in 909
+  n5, n6                              3     1,310,720   0.1317  1 in 7,680,000
+  n4, n5                              3     1,310,720    0.095  1 in 483,000,000,000
+  n1, n3                              2       786,432  0.09444  1 in 483,000,000,000
+  n2, n6                              2       786,432  0.09333  1 in 483,000,000,000
+  n3, n4                              1       524,288  0.09167  1 in 7,680,000
   zone c                              3     1,310,720   0.1317  –
   zone b                              1       524,288  0.09167  –
   zone a                              1       524,288    0.075  –
@@ -216,21 +214,19 @@ As the paper does it, and as is usual.
   backups keep older records for, s            0.03
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
-  longest until served again, s                14.55 (n5)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                19.55 (n5)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n4)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 3 arcs of 6 have two copies in one zone.
   2> ftplan: warning: neighbours still moved load after 120 moves: the ring is the most even one until then [NEGOTIATION_ENDED]
-  2> ftplan: warning: above 0.85 of their capacity: n5; another node (--add) would relieve them [OVERLOADED]
-  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  2> ftplan: warning: above 0.85 of their capacity: n5; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm virtual-nodes --tokens 4 --format table
   peer ring
   algorithm                 virtual-nodes
-  status                    feasible; 1 assumption
+  status                    feasible
   largest-load (min)        2.472
   proven bound              1.153
   gap                       53.3643%
-  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6 with 24 tokens
   copies of each key group  2
   rules                     replication
@@ -253,14 +249,14 @@ As the paper does it, and as is usual.
   something is lost by             7 sets of 2 nodes
   and by whole zones               b alone
   after one failure is taken over  after n2: the loss of 1 zone loses something, 5 arcs with two copies in one zone
-  loss within one repair window    1 in 565 (0.00177; exact)
-  lost on average in one           1,660 bytes
+  loss within one repair window    1 in 7,510,000 (1.332e-07; exact; a window of 11.5 s)
+  lost on average in one           0.1396 bytes
   heaviest losses: all fail  key groups  state, bytes   load/s  probability
-  n3, n4                              2     1,048,576   0.1667  1 in 909
-  n2, n4                              2       786,432  0.09444  1 in 8,280
-  n1, n5                              2       786,432  0.09333  1 in 8,280
-  n2, n6                              2       786,432  0.07333  1 in 8,280
-  n4, n6                              2       786,432  0.05333  1 in 8,280
+  n3, n4                              2     1,048,576   0.1667  1 in 7,510,000
+  n2, n4                              2       786,432  0.09444  1 in 462,000,000,000
+  n1, n5                              2       786,432  0.09333  1 in 462,000,000,000
+  n2, n6                              2       786,432  0.07333  1 in 462,000,000,000
+  n4, n6                              2       786,432  0.05333  1 in 462,000,000,000
   zone b                              2     1,048,576   0.1667  –
   estimates
   between checkpoints, s                       10
@@ -270,16 +266,15 @@ As the paper does it, and as is usual.
   input, records/s                             0.5811
   checkpoints, bytes/s                         258,097
   most memory as a backup, bytes               unknown (n2)
-  longest until served again, s                11.85 (n4)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                16.85 (n4)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.5 (n2)
   6 nodes stand on the ring with 24 tokens in all. The most loaded one has 2.472 times its fair share; at best 1.153. 2 arcs of 24 have two copies in one zone.
-  2> ftplan: warning: above 0.85 of their capacity: n1, n3, n4; another node (--add) would relieve them [OVERLOADED]
-  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  2> ftplan: warning: above 0.85 of their capacity: n1, n3, n4; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm virtual-nodes --tokens 4 -o many.json -q
   $ ftplan verify many.json --format table
   valid; held to: replication
-  not recomputed: bound, summary.levels.bytes.bound, summary.levels.largest_load.bound, summary.levels.zone_violations.bound, summary.out_of_room, summary.random, summary.virtual_nodes
+  not recomputed: bound, summary.levels.bytes.bound, summary.levels.largest_load.bound, summary.levels.zone_losses.bound, summary.levels.zone_violations.bound, summary.out_of_room, summary.random, summary.virtual_nodes
   $ ftplan diff many.json ring.json --format table
   key group             what     from  to
   key-group:alerts/1    backups  n2    n1
@@ -297,17 +292,17 @@ As the paper does it, and as is usual.
   key-group:sessions/6  backups  n2    n5
   key-group:sessions/7  owner    n4    n5
   key-group:sessions/7  backups  n3    n4
-                                        before      after
-  largest load, of the fair share        2.472      1.359
-  arcs with two copies in one zone           2          0
-  highest utilisation                    1.731     0.9516
-  overloaded nodes                           3          1
-  tokens                                    24          6
-  sets of nodes that hold a key group        7          6
-  best case                                  2          3
-  fatal zones                                1          2
-  survival                              0.9982     0.9993
-  loss probability                     0.00177  0.0006938
+                                           before      after
+  largest load, of the fair share           2.472      1.359
+  arcs with two copies in one zone              2          0
+  highest utilisation                       1.731     0.9516
+  overloaded nodes                              3          1
+  tokens                                       24          6
+  sets of nodes that hold a key group           7          6
+  best case                                     2          3
+  fatal zones                                   1          2
+  survival                             0.99999987          1
+  loss probability                      1.332e-07  1.203e-11
   option  from   to
   tokens     4  100
   10 of 12 key groups change; largest-load: 2.47227533461 -> 1.35946462715

@@ -81,18 +81,18 @@ Neighbours fail together: what only they hold is gone, which is no fault of the 
   taken over after, s                           0.477
   ready after, s                                 6.93
   caught up after, s                                –
-  all copies again after, s                     13.01
+  all copies again after, s                     12.89
   moves of load, joins, leaves                      0
   most waiting at a node, records               6.853
   most kept by a node, records                  8.414
-  full copies sent, bytes                   3,932,160
+  full copies sent, bytes                   2,621,440
   records sent                                  34.87
   lost though a copy should have been left          0
   lost, since all who held them failed          2.893
   counted twice                                 0.007
   processed again                               1.336
   at, s  event    from -> to    key groups  replayed  decided after, s  ready  foretold  caught up  copies again
-  30     failure  n1, n3 -> n2  6, 3 lost        1.3  0.477             6.93   15.96             –  13.01
+  30     failure  n1, n3 -> n2  6, 3 lost        1.3  0.477             6.93   15.96             –  12.89
   run  what is wrong                         records  key groups  the first one
     0  lost, since all who held them failed    2.893           3  alerts/0
   node                                from 0 s to 60 s

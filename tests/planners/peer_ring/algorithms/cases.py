@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
-from ftplan.planners.peer_ring.problem import RingProblem, RingSetting
+from ftplan.planners.peer_ring.problem import RingProblem, RingSetting, ZoneCost
 from ftplan.planners.peer_ring.ring import Ring, position_of
 
 #: What the notes' examples are worked out with.
@@ -113,8 +113,8 @@ def every_ring(problem: RingProblem) -> Iterator[Ring]:
             yield Ring(token, np.array(order, dtype=np.int64))
 
 
-def best_ring(problem: RingProblem) -> tuple[int, float]:
-    """Return fewest zone violations, and the least largest load of rings with so many; by looking at all of them."""
+def best_ring(problem: RingProblem) -> tuple[ZoneCost, float]:
+    """Return the least that zones cost, and the least largest load of such rings; by looking at all of them."""
     nodes, size = problem.member, len(problem.position)
     firsts = np.array(list(combinations(range(size), len(nodes))))
     sums = np.concatenate([[0.0], np.cumsum(np.concatenate([problem.load, problem.load]))])
@@ -122,11 +122,11 @@ def best_ring(problem: RingProblem) -> tuple[int, float]:
     arcs = sums[last] - sums[firsts]
     per_cpu = float(problem.load.sum()) / float(problem.cpu[nodes].sum()) or 1.0
     token = problem.position[firsts[0]]
-    best = (len(problem.position) + 1, np.inf)
+    best = (ZoneCost(size + 1, 0), np.inf)
     for order in permutations(nodes.tolist()):
-        violations = problem.violations(Ring(token, np.array(order, dtype=np.int64)))
-        if violations <= best[0]:
-            best = min(best, (violations, float((arcs / problem.cpu[list(order)]).max(axis=1).min()) / per_cpu))
+        zones = problem.zone_cost(Ring(token, np.array(order, dtype=np.int64)))
+        if zones <= best[0]:
+            best = min(best, (zones, float((arcs / problem.cpu[list(order)]).max(axis=1).min()) / per_cpu))
     return best
 
 

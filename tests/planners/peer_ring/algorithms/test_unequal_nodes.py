@@ -9,11 +9,11 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.peer_ring.algorithms.orders.beam import Beam
 from ftplan.planners.peer_ring.algorithms.orders.every_order import EveryOrder
-from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses, repeated_zones
+from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses, windows_of_zones
 from ftplan.planners.peer_ring.algorithms.orders.unequal_nodes import Arrangement, try_orders
 from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder, zone_order
 from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of
-from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.problem import RingProblem, ZoneCost
 from tests.effort import examples
 from tests.planners.peer_ring.algorithms.cases import best_ring, ring_problem
 
@@ -32,14 +32,14 @@ def question(seed: int, most: int = 6) -> RingProblem:
 def test_every_order_is_exact_with_every_place(seed: int) -> None:
     """And a bound without: arcs may then be empty, only where some position is too heavy for a small node."""
     problem = question(seed)
-    violations, largest = best_ring(problem)
-    unit, width = problem.per_cpu, problem.replication + 1
-    exactly = EveryOrder(problem, NodeClasses.of(problem), width, violations, True).least(0.0, 1e9, Budget(1e6))
+    zones, largest = best_ring(problem)
+    unit = problem.per_cpu
+    exactly = EveryOrder(problem, NodeClasses.of(problem), zones, True).least(0.0, 1e9, Budget(1e6))
     assert exactly.bound / unit == pytest.approx(largest, rel=1e-9)
     cuts = partition(problem, exactly.order)
     assert cuts.largest == pytest.approx(largest, rel=1e-9)
-    assert problem.violations(ring_of(problem, exactly.order, cuts.first)) == violations
-    bound = EveryOrder(problem, NodeClasses.of(problem), width, violations).least(0.0, 1e9, Budget(1e6)).bound
+    assert problem.zone_cost(ring_of(problem, exactly.order, cuts.first)) == zones
+    bound = EveryOrder(problem, NodeClasses.of(problem), zones).least(0.0, 1e9, Budget(1e6)).bound
     assert bound <= largest * unit * (1.0 + 1e-9)
     if problem.load.max() <= bound * problem.cpu[problem.member].min():
         assert bound / unit == pytest.approx(largest, rel=1e-9)
@@ -53,7 +53,7 @@ def test_a_beam_keeps_what_it_says(seed: int) -> None:
     if len(found.order):
         cuts = partition(problem, found.order)
         assert cuts.largest <= found.bound / problem.per_cpu * (1.0 + 1e-9)
-        assert problem.violations(ring_of(problem, found.order, cuts.first)) == order.violations
+        assert problem.zone_cost(ring_of(problem, found.order, cuts.first)) == order.zones
 
 
 def test_nodes_without_zone_are_one_class() -> None:
@@ -61,7 +61,8 @@ def test_nodes_without_zone_are_one_class() -> None:
     classes = NodeClasses.of(problem)
     assert classes.count.tolist() == [2, 1, 2]  # the zone of two; cpu 1 and 2 of those that are alone
     assert classes.free == 1
-    assert repeated_zones(classes, 2, 2).tolist() == [1, 0, 0, 0]
+    twice, within = windows_of_zones(classes, 2, 2, classes.risky(problem))
+    assert twice.tolist() == within.tolist() == [1, 0, 0, 0]
 
 
 def test_choices_are_numbered_so_that_more_comes_later() -> None:
@@ -74,7 +75,7 @@ def test_choices_are_numbered_so_that_more_comes_later() -> None:
 
 def test_too_many_choices_are_not_looked_at() -> None:
     problem = ring_problem([1.0] * 200, [1.0 + k for k in range(100)], replication=99)
-    assert not EveryOrder(problem, NodeClasses.of(problem), 100, 0).fits(1e9, Budget(1e6))
+    assert not EveryOrder(problem, NodeClasses.of(problem), ZoneCost(0, 0)).fits(1e9, Budget(1e6))
 
 
 def tried(problem: RingProblem, order: ZoneOrder, bound: float, budget: Budget) -> Incumbents[Arrangement]:

@@ -85,7 +85,8 @@ def test_best_case_is_the_closed_form(nodes: int) -> None:
 def test_losses_and_best_case_are_those_of_every_failure(case: tuple[RingProblem, Ring]) -> None:
     problem, ring = case
     held = every.held(problem, ring)
-    nodes = frozenset[int]().union(*held)
+    tier = () if ring.tier is None else ring.tier.tolist()
+    nodes = frozenset[int]().union(ring.nodes.tolist(), tier)
     largest = 0
     for dead in every.failures(nodes):
         gone = every.loses(held, dead)
@@ -199,7 +200,10 @@ def test_document_of_two_zones() -> None:
     assert (found["survival"], found["tier"], found["without_tier"]) == (None, None, None)
     problem, ring = equal_arcs(4, 1)
     without_zones = tolerance(replace(problem, zones=("", "", "", "")), ring)
-    assert without_zones["fatal_zones"]["heaviest"][0]["zones"] == ["n0", "n1"]
+    of_zones = ("fatal_zones", "one_zone", "zone_violations", "after_one_loss")
+    assert {without_zones[name] for name in of_zones} == {None}
+    some = tolerance(replace(problem, zones=("", "", "", "d")), ring)
+    assert some["fatal_zones"]["heaviest"][0]["zones"] == ["n0", "n1"]
 
 
 @QUICK

@@ -16,7 +16,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.bounds import LeastLoad
 from ftplan.planners.peer_ring.algorithms.moves.cuts import FEW_TRIES, RingChange, least_bytes
 from ftplan.planners.peer_ring.algorithms.moves.insertion import order_with_joins
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded, less_crowded
+from ftplan.planners.peer_ring.algorithms.orders.windows import cost_of_order, less_crowded
 from ftplan.planners.peer_ring.problem import RingProblem
 
 #: Most orders that are looked at, and most steps: orders times nodes times positions.
@@ -89,14 +89,14 @@ def candidate_orders(change: RingChange, best: LeastLoad, budget: Budget) -> Ite
 
     *best*: what is best without a look at the ring in place.
     """
-    problem, zone = change.problem, change.problem.zone
+    problem = change.problem
     stays = members_in_place(problem)
     joins = np.setdiff1d(problem.member, stays)
     for order in list(_orders_in_place(change, stays, joins, best.largest, budget)):  # before time goes into neighbours
         yield order
         fixed = order
-        if crowded(zone[order], change.walk)[0] > best.violations:
-            fixed = less_crowded(zone, order, change.walk, best.violations, budget)
+        if cost_of_order(problem, order) > best.zones:
+            fixed = less_crowded(problem, order, best.zones, budget)
             yield fixed
         for factor in NEIGHBOUR_LOADS:
             yield from _neighbours(change, fixed, best.largest * factor, budget)
@@ -128,10 +128,9 @@ def _spread(stays: IntArray, joins: IntArray) -> IntArray:
 def _neighbours(change: RingChange, order: IntArray, load: float, budget: Budget) -> Iterator[IntArray]:
     """Yield orders that one node's move at a time makes cheaper for a largest load, where that is little work."""
     n, size = len(order), len(change.problem.position)
-    zone = change.problem.zone
     if n * n * n * size > MOST_NEIGHBOUR_STEPS or n < 4:
         return
-    violations = crowded(zone[order], change.walk)[0]
+    zones = cost_of_order(change.problem, order)
     cost = least_bytes(change, order, load, budget, effort=FEW_TRIES).cost
     for _ in range(budget.passes(3)):
         better = False
@@ -141,7 +140,7 @@ def _neighbours(change: RingChange, order: IntArray, load: float, budget: Budget
                 if budget.over() or cost <= change.lacking:
                     return
                 moved = np.insert(rest, gap, node)
-                if crowded(zone[moved], change.walk)[0] > violations:
+                if cost_of_order(change.problem, moved) > zones:
                     continue
                 found = least_bytes(change, moved, load, budget, change.lacking, cost, FEW_TRIES)
                 if found.first is not None and found.cost < cost:

@@ -19,7 +19,6 @@ from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.cut_kernel import bands, cheapest
-from ftplan.planners.peer_ring.algorithms.orders.zone_order import width_of
 from ftplan.planners.peer_ring.algorithms.partition import sums_around
 from ftplan.planners.peer_ring.moves import held_at, moved_bytes
 from ftplan.planners.peer_ring.problem import RingProblem
@@ -42,7 +41,7 @@ class RingChange:
     @cached_property
     def walk(self) -> int:
         """Copies that lie on neighbours; with tiered copies the last one does not."""
-        return width_of(self.problem)
+        return self.problem.width
 
     @cached_property
     def held(self) -> IntArray:

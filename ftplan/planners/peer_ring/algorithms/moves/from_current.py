@@ -33,7 +33,7 @@ from ftplan.planners.peer_ring.algorithms.moves.levels import (
     fewest_bytes,
     orders_of,
 )
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
+from ftplan.planners.peer_ring.algorithms.orders.windows import cost_of_order
 from ftplan.planners.peer_ring.algorithms.outcome import has_requested_last_copies, too_many_bytes
 from ftplan.planners.peer_ring.algorithms.partition import partition, ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
@@ -57,7 +57,7 @@ def front(problem: RingProblem, answer: RingAnswer, budget: Budget | None = None
     if problem.current is None or not answer.ring.simple or not np.array_equal(answer.ring.nodes, problem.member):
         return []
     budget = budget or Budget(np.inf)
-    change = RingChange(problem, capped=bool(problem.removed.any()))
+    change = RingChange(problem, capped=problem.holds_capacity)
     order = answer.ring.node
     found = [(problem.largest_load(answer.ring), change.bytes(answer.ring))]
     least = partition(problem, order).largest
@@ -84,7 +84,7 @@ MOST_TIER_ROUNDS = 8
 
 
 def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Result[RingAnswer]:
-    """Return the best ring after the one in place: zone violations, then largest load, then bytes that travel.
+    """Return the best ring after the one in place: cost by zones, then largest load, then bytes that travel.
 
     All circular orders of few nodes are looked at, each with its cuts solved exactly. Of more nodes the orders are
     those that keep the circle of the nodes that stay, those that join put where the fewest bytes travel, and the order
@@ -92,7 +92,7 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
 
     *best*: what is best without a look at the ring in place.
     """
-    change = RingChange(problem, capped=bool(problem.removed.any()))
+    change = RingChange(problem, capped=problem.holds_capacity)
     nodes, every = len(problem.member), 1 if problem.rebalance else count_orders(change)
     complete = every is not None
     with ExitStack() as stack:
@@ -117,8 +117,12 @@ def from_current(problem: RingProblem, best: LeastLoad, budget: Budget) -> Resul
         why = too_many_bytes(problem, needed)
         return Result("infeasible", None, (), reason=why.reason, infeasible=why, warnings=budget.warnings())
     proven = (
-        crowded(problem.zone[answer.ring.node], change.walk)[0] <= (answer.violations_bound or 0)
-        and problem.largest_load(answer.ring) <= max(bound, wanted.target) * (1.0 + ROUNDING)
+        cost_of_order(problem, answer.ring.node)
+        <= (
+            problem.least_losses if answer.losses_bound is None else answer.losses_bound,
+            answer.violations_bound or 0,
+        )
+        and problem.largest_load(answer.ring) <= bound * (1.0 + ROUNDING)
         and needed <= (answer.bytes_bound or 0.0) * (1.0 + ROUNDING)
     )
     return Result("optimal" if proven else "feasible", answer, (), bound, warnings=budget.warnings())
@@ -157,9 +161,9 @@ def _chosen(change: RingChange, orders: list[RatedOrder], wanted: LevelLimits, b
         chosen = best_of(change, orders, allowed, budget)
     if ring is None or not _within(change, ring, wanted):
         return None
-    load, violations = problem.largest_load(ring), crowded(problem.zone[ring.node], change.walk)[0]
+    load, zones = problem.largest_load(ring), cost_of_order(problem, ring.node)
     first = np.searchsorted(problem.position, ring.token)
-    return RatedRing(ring.node, first, ring, violations, load, least, wanted.least_load, change.lacking)
+    return RatedRing(ring.node, first, ring, zones, load, least, wanted.least_load, change.lacking)
 
 
 def _within(change: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
@@ -184,9 +188,8 @@ def _answer(
     last = change.lacking_last
     if complete:
         bytes_bound = min(chosen.bytes_bound + last, change.bytes(ring))
-        return RingAnswer(steps, ring, chosen.violations, bytes_bound), min(
-            chosen.load_bound, problem.largest_load(ring)
-        )
+        bound = min(chosen.load_bound, problem.largest_load(ring))
+        return RingAnswer(steps, ring, chosen.zones.violations, bytes_bound, losses_bound=chosen.zones.losses), bound
     allowed = max(problem.largest_load(ring), wanted.target)
     log = Incumbents[Ring]("min", "bytes that travel")
     log.prove(change.lacking + last, "copies beyond those held")
@@ -217,8 +220,9 @@ def _no_better(change: RingChange, ring: Ring, wanted: LevelLimits) -> bool:
     if len(np.unique(current.owner(problem.position))) < len(current.node):
         return False
 
-    now, then = problem.violations(current), problem.violations(ring)
+    now, then = problem.zone_cost(current), problem.zone_cost(ring)
     if now != then:
         return now < then
-    load, other = (max(problem.largest_load(one), wanted.target) for one in (current, ring))
+    loads = problem.largest_load(current), problem.largest_load(ring)
+    load, other = loads if change.bytes(ring) == 0.0 else (max(one, wanted.target) for one in loads)
     return load <= other * (1.0 + ROUNDING)

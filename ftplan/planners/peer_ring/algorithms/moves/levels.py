@@ -1,4 +1,4 @@
-"""The best ring of a few orders: fewest zone violations, then least largest load, then fewest bytes.
+"""The best ring of a few orders: least cost by zones, least largest load, fewest bytes, then least uneven.
 
 Where none follows the one in place: why, and the smallest change that lets one (:func:`explain_infeasible`).
 """
@@ -17,9 +17,11 @@ from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.moves.cuts import MOST_STEPS, CutEffort, RingChange, floor_bytes, least_bytes
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
+from ftplan.planners.peer_ring.algorithms.moves.evening import EvenCuts, evened
+from ftplan.planners.peer_ring.algorithms.orders.windows import cost_of_order
 from ftplan.planners.peer_ring.algorithms.partition import ring_of
 from ftplan.planners.peer_ring.algorithms.tiers import tiered
+from ftplan.planners.peer_ring.problem import ZoneCost
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.rules import CAPACITY, MOST_BYTES
 
@@ -100,10 +102,10 @@ SAME_LOAD = 4.0 * ROUNDING
 
 
 class RatedOrder(NamedTuple):
-    """A circular order of the members, and how many windows of it have a zone twice."""
+    """A circular order of the members, and what zones cost it."""
 
     order: IntArray
-    violations: int
+    zones: ZoneCost
 
 
 class RatedRing(NamedTuple):
@@ -115,7 +117,7 @@ class RatedRing(NamedTuple):
     order: IntArray
     first: IntArray
     ring: Ring
-    violations: int
+    zones: ZoneCost
     load: float
     bytes: float
     load_bound: float
@@ -135,14 +137,14 @@ class LevelLimits(NamedTuple):
 
 
 def orders_of(change: RingChange, found: Iterable[IntArray]) -> list[RatedOrder]:
-    """Return each circular order once, as it begins with its first node, those with fewest violations first."""
-    zone, seen = change.problem.zone, dict[tuple[int, ...], None]()
+    """Return each circular order once, as it begins with its first node, those that cost least by zones first."""
+    seen = dict[tuple[int, ...], None]()
     for order in found:
         turned = np.roll(order, -int(np.argmin(order)))
         seen.setdefault(tuple(turned.tolist()))
     made = [np.array(order, dtype=np.int64) for order in seen]
     return sorted(
-        (RatedOrder(order, crowded(zone[order], change.walk)[0]) for order in made), key=lambda one: one.violations
+        (RatedOrder(order, cost_of_order(change.problem, order)) for order in made), key=lambda one: one.zones
     )
 
 
@@ -152,12 +154,38 @@ def best_of(change: RingChange, orders: list[RatedOrder], wanted: LevelLimits, b
     Exact for the orders while the budget lasts: more bytes, or a higher target, are never worse. Each level's search is
     pruned by what is known: cost is one pass of least_bytes an order, and a bisection whenever one is better.
     """
-    for violations in sorted({one.violations for one in orders}):
-        group = [one.order for one in orders if one.violations == violations]
+    for zones in sorted({one.zones for one in orders}):
+        group = [one.order for one in orders if one.zones == zones]
         load, bound, order = least_load_of_orders(change, group, wanted, budget)
         if order is not None:
-            return _fewest_bytes(change, group, order, (violations, load, bound), wanted, budget)
+            found = _fewest_bytes(change, group, order, (zones, load, bound), wanted, budget)
+            return _evened(change, group, _least_load_after_bytes(change, group, found, wanted, budget))
     return None
+
+
+def _least_load_after_bytes(
+    change: RingChange, group: list[IntArray], found: RatedRing, wanted: LevelLimits, budget: Budget
+) -> RatedRing:
+    """Return the ring of the least largest load that moves as few bytes, where more load than the least was allowed.
+
+    Its load's bound is of rings with as few bytes.
+    """
+    if found.load <= wanted.least_load * (1.0 + ROUNDING) or wanted.target <= found.load_bound * (1.0 + ROUNDING):
+        return found
+    tight = LevelLimits(0.0, found.bytes, wanted.least_load, wanted.every)
+    load, bound, order = least_load_of_orders(change, group, tight, budget)
+    if order is None or budget.over():
+        return found
+    after = _fewest_bytes(change, group, order, (found.zones, load, bound), tight, budget)
+    after = min(found, after, key=lambda one: (one.bytes > found.bytes * (1.0 + ROUNDING) + ROUNDING, one.load))
+    bound = bound if found.bytes <= found.bytes_bound * (1.0 + ROUNDING) else found.load_bound
+    return after._replace(load_bound=min(bound, after.load), bytes_bound=found.bytes_bound)
+
+
+def _evened(change: RingChange, group: list[IntArray], found: RatedRing) -> RatedRing:
+    """Return the least uneven ring of these orders that is as good."""
+    best = evened(change.problem, EvenCuts(found.order, found.first), found.load, group, change)
+    return found._replace(order=best.order, first=best.first, ring=ring_of(change.problem, *best))
 
 
 def least_load_of_orders(
@@ -209,11 +237,11 @@ def _fewest_bytes(
     change: RingChange,
     group: list[IntArray],
     reached: IntArray,
-    levels: tuple[int, float, float],
+    levels: tuple[ZoneCost, float, float],
     wanted: LevelLimits,
     budget: Budget,
 ) -> RatedRing:
-    violations, load, load_bound = levels
+    zones, load, load_bound = levels
     allowed = max(load, wanted.target)
     cost, bound, by, first = np.inf, np.inf, reached, None
     for rank, (least, order) in enumerate(_promising(change, group, allowed, budget)):
@@ -231,7 +259,7 @@ def _fewest_bytes(
     ring = ring_of(change.problem, by, first)
     least = max(change.lacking, min(bound, cost))
     actual = change.problem.largest_load(ring)
-    return RatedRing(by, first, ring, violations, actual, cost, load_bound, least)
+    return RatedRing(by, first, ring, zones, actual, cost, load_bound, least)
 
 
 def _promising(change: RingChange, group: list[IntArray], load: float, budget: Budget) -> list[tuple[float, IntArray]]:

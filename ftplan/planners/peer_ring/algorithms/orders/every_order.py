@@ -14,9 +14,9 @@ from ftplan.compiled import compiled, pays_to_compile
 from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
-from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses, repeated_zones
+from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses, windows_of_zones
 from ftplan.planners.peer_ring.algorithms.partition import scattered, sums_around
-from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.problem import RingProblem, ZoneCost
 
 
 @compiled
@@ -170,21 +170,26 @@ class EveryOrder:
     The farthest place alone would let an arc be empty where a position is too heavy for its node, so that the answer
     is then a bound only. *exactly* keeps every place that can be reached instead: M times the work.
 
-    *width*: neighbours that hold an arc together; 1 where zones do not matter. *most*: windows that may have a zone
-    twice.
+    *zones*: the least that zones cost any order, and the most that they may cost those that are looked at; None where
+    zones do not matter. Where some windows have to lie within one zone, these alone are counted: then all windows have
+    a zone twice, or none else does.
     """
 
     def __init__(
-        self, problem: RingProblem, classes: NodeClasses, width: int, most: int, exactly: bool = False
+        self, problem: RingProblem, classes: NodeClasses, zones: ZoneCost | None, exactly: bool = False
     ) -> None:
-        self.classes, self.width, self.most, self.exactly = classes, max(width, 1), most, exactly
+        self.classes, self.exactly = classes, exactly
+        self.width = 1 if zones is None else max(problem.width, 1)
+        self.within = zones is not None and self.width > 1 and zones.losses > 0
+        self.most = 0 if zones is None or self.width == 1 else zones.losses or zones.violations
+        self.risky = classes.risky(problem)
         self.sums = sums_around(problem.load)
         self.size = len(problem.load)
-        self.zones = classes.zones if width > 1 else 1
+        self.zones = classes.zones if self.width > 1 else 1
         with np.errstate(over="ignore"):
             self.histories = float(np.power(float(self.zones), self.width - 1))
         self.sizes, self.kind = classes.kinds
-        self.zone = classes.zone if width > 1 else np.zeros_like(classes.zone)
+        self.zone = classes.zone if self.width > 1 else np.zeros_like(classes.zone)
         self._limit = -1.0
 
     def starts(self, high: float) -> IntArray:
@@ -235,7 +240,8 @@ class EveryOrder:
         self._reaching = reaching if compiled else reaching.plain
         self._ends = np.empty((len(self.sizes), len(self.sums)), dtype=np.int64)
         self._taken, self._stride = classes.taken(), classes.stride()
-        self._repeated = repeated_zones(classes, self.zones, self.width)
+        repeated, within = windows_of_zones(classes, self.zones, self.width, self.risky)
+        self._repeated = within if self.within else np.where(within, self.most + 1, repeated)
         self._left = np.maximum(classes.left(), 0.0) + NOISE * float((classes.cpu * classes.count).sum())
         if self.exactly:
             self._there: BoolArray = np.empty((*shape, self.size + 1), dtype=np.bool_)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ftplan.model.topology import FloatArray, IntArray
+from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.peer_ring.problem import RingProblem
 
 
@@ -73,6 +73,13 @@ class NodeClasses:
             taken[:, group] = number // stride % (count + 1)
         return taken
 
+    def risky(self, problem: RingProblem) -> BoolArray:
+        """Return which zones can hold all copies of an arc, (Z,)."""
+        risky = np.zeros(self.zones, dtype=np.bool_)
+        for zone, nodes in zip(self.zone.tolist(), self.members, strict=True):
+            risky[zone] = zone != self.free and problem.risky[problem.zone[nodes[0]]]
+        return risky
+
     def nodes(self, sequence: IntArray) -> IntArray:
         """Return nodes by number for a sequence of classes (n,): those of a class in order of their ids."""
         order = np.empty(len(sequence), dtype=np.int64)
@@ -81,12 +88,13 @@ class NodeClasses:
         return order
 
 
-def repeated_zones(classes: NodeClasses, zones: int, width: int) -> IntArray:
+def windows_of_zones(classes: NodeClasses, zones: int, width: int, risky: BoolArray) -> tuple[IntArray, IntArray]:
     """Return for each history of width - 1 zones and a next one, (Z^(width - 1) * Z,), 1 where some zone is twice.
 
-    A history is a number of base Z whose last digit is the newest zone.
+    And 1 where all are one *risky* zone (Z,). A history is a number of base Z whose last digit is the newest zone.
     """
     number = np.arange(zones**width)
     digits = np.sort(number[:, None] // zones ** np.arange(width) % zones, axis=1)
     twice = (digits[:, 1:] == digits[:, :-1]) & (digits[:, 1:] != classes.free)
-    return np.asarray(twice.any(axis=1), dtype=np.int64)
+    within = (digits[:, 0] == digits[:, -1]) & risky[digits[:, 0]] & (width > 1)
+    return twice.any(axis=1).astype(np.int64), within.astype(np.int64)

@@ -13,8 +13,8 @@ from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.peer_ring.algorithms.orders.beam import Beam
 from ftplan.planners.peer_ring.algorithms.orders.every_order import BoundedOrder, EveryOrder
 from ftplan.planners.peer_ring.algorithms.orders.node_classes import NodeClasses
-from ftplan.planners.peer_ring.algorithms.orders.windows import crowded
-from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder, width_of
+from ftplan.planners.peer_ring.algorithms.orders.windows import cost_of_order
+from ftplan.planners.peer_ring.algorithms.orders.zone_order import ZoneOrder
 from ftplan.planners.peer_ring.algorithms.partition import partition, scattered
 from ftplan.planners.peer_ring.problem import RingProblem
 
@@ -32,7 +32,7 @@ class Arrangement(NamedTuple):
 
 
 def try_orders(problem: RingProblem, zoned: ZoneOrder, log: Incumbents[Arrangement], budget: Budget) -> None:
-    """Find good orders with as few zone violations as *zoned* has, with their cuts, and what no order is below.
+    """Find good orders that cost as little by zones as *zoned* does, with their cuts, and what no order is below.
 
     First orders that follow the zones of *zoned*, built place by place with those that waste least kept. Where there
     are few enough choices of how many nodes of each zone and size come first, dynamic programming looks at every
@@ -44,7 +44,7 @@ def try_orders(problem: RingProblem, zoned: ZoneOrder, log: Incumbents[Arrangeme
     search = _ArrangementSearch(problem, zoned, log)
     search.try_order(zoned.order, budget)
     search.build(budget)
-    if search.open and zoned.violations == zoned.bound:
+    if search.open and zoned.zones.violations == zoned.bound:
         search.look_at_all(budget)
     if search.open:
         search.look_without_zones(budget)
@@ -54,7 +54,7 @@ class _ArrangementSearch:
     def __init__(self, problem: RingProblem, zoned: ZoneOrder, log: Incumbents[Arrangement]) -> None:
         self.problem, self.zoned, self.log = problem, zoned, log
         self.unit = problem.per_cpu or 1.0
-        self.classes, self.width = NodeClasses.of(problem), width_of(problem)
+        self.classes = NodeClasses.of(problem)
 
     @property
     def open(self) -> bool:
@@ -92,17 +92,17 @@ class _ArrangementSearch:
             self.try_order(found.order, budget, found.start, found.bound / self.unit)
 
     def look_at_all(self, budget: Budget) -> None:
-        """Look at every order with so few violations, if that is not too much."""
-        self._look(EveryOrder(self.problem, self.classes, self.width, self.zoned.violations), budget)
+        """Look at every order that costs as little by zones, if that is not too much."""
+        self._look(EveryOrder(self.problem, self.classes, self.zoned.zones), budget)
         if self.open and not self.light:
-            self._look(EveryOrder(self.problem, self.classes, self.width, self.zoned.violations, True), budget)
+            self._look(EveryOrder(self.problem, self.classes, self.zoned.zones, True), budget)
 
     def look_without_zones(self, budget: Budget) -> None:
         """Look at every order whatever its zones, for a bound, and for an order where it happens to do."""
-        found = self._look(EveryOrder(self.problem, NodeClasses.of(self.problem, False), 1, 0), budget, use=False)
+        found = self._look(EveryOrder(self.problem, NodeClasses.of(self.problem, False), None), budget, use=False)
         if found is None or not len(found.order):
             return
-        if crowded(self.problem.zone[found.order], self.width)[0] <= self.zoned.violations:
+        if cost_of_order(self.problem, found.order) <= self.zoned.zones:
             self.try_order(found.order, budget, found.start)
 
     def _look(self, every: EveryOrder, budget: Budget, use: bool = True) -> BoundedOrder | None:

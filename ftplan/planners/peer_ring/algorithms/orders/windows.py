@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.peer_ring.problem import RingProblem, ZoneCost
 from ftplan.planners.solver import solve_sat
 
 #: Places of windows that are looked at in all, and swaps of each node without a gain after which it ends.
@@ -23,18 +24,18 @@ MOST_WINDOW_PLACES, IDLE_SWAPS_PER_NODE = 2_000_000, 20
 SWAPS_PER_CLOCK_CHECK = 64
 
 
-def improved_by_swaps(order: IntArray, width: int, bound: int, seed: int, budget: Budget) -> IntArray:
+def improved_by_swaps(order: IntArray, width: int, bound: int, seed: int, budget: Budget, risky: BoolArray) -> IntArray:
     """Return the order (n,) after swaps of nodes that make it no worse, until nothing is left to gain.
 
-    Judged by windows with a zone twice, then by zones in the worst window. Random by *seed*; cost O(n width) each, at
+    Judged by :func:`crowded`, so that what no zone destroys stays so. Random by *seed*; cost O(n width) each, at
     most MOST_WINDOW_PLACES in all, and fewer by the budget's iterations.
     """
     total, random = len(order), Random(seed)
-    best, value = order.copy(), crowded(order, width)
+    best, value = order.copy(), crowded(order, width, risky)
     rounds = budget.passes(max(MOST_WINDOW_PLACES // max(total * width, 1), 20 * SWAPS_PER_CLOCK_CHECK))
     varied, gained = min(width - 1, len(np.unique(order))), 0
     for number in range(rounds):
-        if (value[0] <= bound and value[1] <= -varied) or number > gained + IDLE_SWAPS_PER_NODE * total:
+        if (value[1] <= bound and value[2] <= -varied) or number > gained + IDLE_SWAPS_PER_NODE * total:
             break
         if number % SWAPS_PER_CLOCK_CHECK == 0 and budget.over():
             break
@@ -42,7 +43,7 @@ def improved_by_swaps(order: IntArray, width: int, bound: int, seed: int, budget
         if best[first] == best[second]:
             continue
         best[[first, second]] = best[[second, first]]
-        now = crowded(best, width)
+        now = crowded(best, width, risky)
         if now <= value:
             value, gained = now, number if now < value else gained
         else:
@@ -61,14 +62,17 @@ class CrowdedOrder(NamedTuple):
     bound: int
 
 
-def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed: int, budget: Budget) -> CrowdedOrder:
-    """Return an order with the fewest windows that have a zone twice, by CP-SAT.
+def least_crowded(
+    sizes: IntArray, width: int, start: IntArray, bound: int, seed: int, budget: Budget, risky: BoolArray
+) -> CrowdedOrder:
+    """Return an order with the fewest windows that have a zone twice, and none within a risky zone, by CP-SAT.
 
-    *sizes*: (Z,) nodes of each zone. *start*: (n,) an order to begin with. *bound*: no order has fewer such windows.
+    *sizes*, *risky*: (Z,) nodes of each zone, and whether no window may lie within it. *start*: (n,) such an order to
+    begin with. *bound*: no order has fewer such windows.
 
     Guarantee: optimal where ``bound`` equals what the order has. Cost exponential.
     """
-    if crowded(start, width)[0] <= bound or budget.over():
+    if crowded(start, width, risky)[1] <= bound or budget.over():
         return CrowdedOrder(start, bound)
     from ortools.sat.python import cp_model
 
@@ -86,6 +90,8 @@ def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed
     for first in range(total):
         for zone in zones:
             inside = sum(at[(first + k) % total, zone] for k in range(width))
+            if risky[zone]:
+                model.add(inside < width)
             model.add(inside <= 1).only_enforce_if(good[first])
     few = total - sum(good)
     model.add(few >= bound)
@@ -98,7 +104,7 @@ def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed
     found = solve_sat(model, budget, seed, work_s=SOLVER_SECONDS)
     if found.found:
         order = np.array([zone for _, zone in found.chosen(at)], dtype=np.int64)
-        start = min(start, order, key=lambda one: crowded(one, width))
+        start = min(start, order, key=lambda one: crowded(one, width, risky))
     return CrowdedOrder(start, bound if found.bound is None else max(bound, found.bound))
 
 
@@ -106,28 +112,31 @@ def least_crowded(sizes: IntArray, width: int, start: IntArray, bound: int, seed
 MOST_PLACES_MOVED = 24
 
 
-def less_crowded(zone: IntArray, order: IntArray, walk: int, enough: int, budget: Budget) -> IntArray:
-    """Return the order after moves of one node at a time, each of which saves most windows with a zone twice.
+def less_crowded(problem: RingProblem, order: IntArray, enough: ZoneCost, budget: Budget) -> IntArray:
+    """Return the order after moves of one node at a time, each of which lowers what zones cost it most.
 
-    Of moves that save as many the shortest is made, that of the first node in the order. Ends at *enough* windows, or
-    where no move saves any. Good, not proven. Cost O(n walk MOST_PLACES_MOVED) windows a move.
+    Of moves that save as much the shortest is made, that of the first node in the order. Ends where zones cost at most
+    *enough*, or no move saves anything. Good, not proven. Cost O(n walk MOST_PLACES_MOVED) windows a move.
     """
     order = order.copy()
-    while not budget.over():
-        crowded = np.flatnonzero(distinct_in_windows(zone[order], walk) < walk)
-        if len(crowded) <= enough:
-            break
-        better = _best_move(zone, order, walk, crowded)
+    while not budget.over() and cost_of_order(problem, order) > enough:
+        better = _best_move(problem, order)
         if better is None:
             break
         order = better
     return order
 
 
-def _best_move(zone: IntArray, order: IntArray, walk: int, crowded: IntArray) -> IntArray | None:
+def _weight(problem: RingProblem, order: IntArray) -> int:
+    """Return what zones cost an order as one number: a loss counts more than any number of violations."""
+    cost = cost_of_order(problem, order)
+    return cost.losses * (len(order) + 1) + cost.violations
+
+
+def _best_move(problem: RingProblem, order: IntArray) -> IntArray | None:
     """Return the order after the best move of a node in the first crowded window that can be improved on."""
-    n = len(order)
-    for window in crowded.tolist():
+    n, walk, now = len(order), problem.width, _weight(problem, order)
+    for window in np.flatnonzero(distinct_in_windows(problem.zone[order], walk) < walk).tolist():
         best: tuple[int, int, IntArray] | None = None
         for slot in ((window + np.arange(walk)) % n).tolist():
             turned = np.roll(order, MOST_PLACES_MOVED - slot)  # so that moves near it do not wrap
@@ -137,26 +146,24 @@ def _best_move(zone: IntArray, order: IntArray, walk: int, crowded: IntArray) ->
                 moved = _moved(
                     turned, min(MOST_PLACES_MOVED, n - 1) if n > MOST_PLACES_MOVED else MOST_PLACES_MOVED % n, step
                 )
-                saved = len(crowded) - int((distinct_in_windows(zone[moved], walk) < walk).sum())
+                saved = now - _weight(problem, moved)
                 if saved > 0 and (best is None or (saved, -abs(step)) > best[:2]):
                     best = (saved, -abs(step), moved)
-        best = best or _best_guest(zone, order, walk, window, len(crowded))
+        best = best or _best_guest(problem, order, window, now)
         if best is not None:
             return best[2]
     return None
 
 
-def _best_guest(
-    zone: IntArray, order: IntArray, walk: int, window: int, crowded: int
-) -> tuple[int, int, IntArray] | None:
+def _best_guest(problem: RingProblem, order: IntArray, window: int, now: int) -> tuple[int, int, IntArray] | None:
     """Return the order after the best move of a node from anywhere into a window, with what it saves; None without."""
     best: tuple[int, int, IntArray] | None = None
-    n = len(order)
+    n, walk = len(order), problem.width
     for gap in range(1, walk):
         turned = np.roll(order, -((window + gap) % n))  # the gap is before the first
         for at in range(n - walk + 1):
             moved = np.concatenate([turned[at : at + 1], turned[:at], turned[at + 1 :]])
-            saved = crowded - int((distinct_in_windows(zone[moved], walk) < walk).sum())
+            saved = now - _weight(problem, moved)
             if saved > 0 and (best is None or saved > best[0]):
                 best = saved, -at, moved
     return best
@@ -176,13 +183,19 @@ def distinct_in_windows(order: IntArray, width: int) -> IntArray:
     return np.asarray(1 + (seen[:, 1:] != seen[:, :-1]).sum(axis=1), dtype=np.int64)
 
 
-def crowded(order: IntArray, width: int) -> tuple[int, int]:
-    """Return how many windows have a zone twice, and the number of zones in the worst window, negative: less is better.
+def crowded(order: IntArray, width: int, risky: BoolArray) -> tuple[int, int, int]:
+    """Return windows within a risky zone, those with a zone twice, and zones in the worst, negative: less is better.
 
-    Lexicographic, as the order of a ring is judged.
+    Lexicographic, as the order of a ring is judged. *risky*: (Z,) zones whose loss destroys a window within them.
     """
     distinct = distinct_in_windows(order, width)
-    return int((distinct < width).sum()), -int(distinct.min())
+    within = (distinct == 1) & risky[order]
+    return int(within.sum()), int((distinct < width).sum()), -int(distinct.min())
+
+
+def cost_of_order(problem: RingProblem, order: IntArray) -> ZoneCost:
+    """Return what zones cost any ring of one token a node with this order of nodes (n,), the tier's copies apart."""
+    return ZoneCost(*crowded(problem.zone[order], problem.width, problem.risky)[:2])
 
 
 def fewest_crowded(sizes: IntArray, width: int) -> int:

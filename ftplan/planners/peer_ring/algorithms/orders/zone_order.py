@@ -1,4 +1,4 @@
-"""The order of nodes on a ring with the fewest arcs of which two holders lie in one zone.
+"""The order of nodes on a ring with the fewest arcs that one zone destroys, then the fewest with a zone twice.
 
 Where no zone is too large it is constructed.
 """
@@ -9,15 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftplan.model.topology import IntArray
+from ftplan.model.topology import BoolArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.peer_ring.algorithms.orders.windows import (
+    cost_of_order,
     crowded,
     fewest_crowded,
     improved_by_swaps,
     least_crowded,
 )
-from ftplan.planners.peer_ring.problem import RingProblem
+from ftplan.planners.peer_ring.problem import RingProblem, ZoneCost
 
 
 def is_possible(sizes: IntArray, width: int) -> bool:
@@ -95,31 +96,26 @@ MOST_SOLVED_NODES = 60
 
 
 class ZoneOrder(NamedTuple):
-    """Nodes by number in clockwise order (n,), arcs with two holders in one zone, and a number no order goes below."""
+    """Nodes by number in clockwise order (n,), what zones cost it, and violations that none as safe goes below."""
 
     order: IntArray
-    violations: int
+    zones: ZoneCost
     bound: int
-
-
-def width_of(problem: RingProblem) -> int:
-    """Return how many neighbours hold an arc: r + 1, one less where the last copy is on a node of the tier."""
-    return problem.replication + (0 if problem.tier.any() else 1)
 
 
 def zone_order(problem: RingProblem, seed: int, budget: Budget) -> ZoneOrder:
     """Return the order of the members that :func:`zones_in_order` has, nodes of a zone in order of their ids."""
     member = problem.member
     zones, at = np.unique(problem.zone[member], return_inverse=True)
-    sizes, width = np.bincount(at, minlength=len(zones)), width_of(problem)
+    sizes, width = np.bincount(at, minlength=len(zones)), problem.width
     if problem.tier.any() and (width == 1 or is_possible(sizes, width + 1)):
         sequence, bound = apart_without_tier(sizes, width), 0
     else:
-        sequence, bound = zones_in_order(sizes, width, seed, budget)
+        sequence, bound = zones_in_order(sizes, width, seed, budget, problem.risky[zones])
     order = np.empty(len(member), dtype=np.int64)
     for zone in range(len(zones)):
         order[np.flatnonzero(sequence == zone)] = member[at == zone]
-    return ZoneOrder(order, crowded(sequence, width)[0], max(bound, _beside_tier(problem, width)))
+    return ZoneOrder(order, cost_of_order(problem, order), max(bound, _beside_tier(problem, width)))
 
 
 def _beside_tier(problem: RingProblem, width: int) -> int:
@@ -140,13 +136,15 @@ def apart_without_tier(sizes: IntArray, width: int) -> IntArray:
     return spaced_order(sizes, width + 1) if is_possible(sizes, width + 1) else paired_order(sizes)
 
 
-def zones_in_order(sizes: IntArray, width: int, seed: int, budget: Budget) -> tuple[IntArray, int]:
+def zones_in_order(sizes: IntArray, width: int, seed: int, budget: Budget, risky: BoolArray) -> tuple[IntArray, int]:
     """Return an order of zones of these sizes (Z,), (n,), and a number of windows with a zone twice that none is below.
 
-    A window is *width* neighbours on the circle. No window has a zone twice where that is possible, which is exactly
-    where no zone has more than floor(n / width) nodes; for pairs there is a construction of the fewest too. Else the
-    excess is put together, swaps improve on it (fewest such windows, then most zones in the worst of them), and CP-SAT
-    on their number where nothing is proven for up to MOST_SOLVED_NODES.
+    A window is *width* neighbours on the circle. The fewest windows lie within a *risky* zone (Z,), proven; the bound
+    is of orders with as few. No window has a zone twice where that is possible, which is exactly where no zone has more
+    than floor(n / width) nodes; for pairs there is a construction of the fewest too. Where some have to lie within one
+    zone, every window has a zone twice. Else the excess is put together, or all are put apart, swaps improve on it
+    (fewest such windows, then most zones in the worst of them), and CP-SAT on their number where nothing is proven for
+    up to MOST_SOLVED_NODES.
 
     Guarantee: optimal where the bound is reached. Cost O(n + Z log Z), except in the last case.
     """
@@ -155,8 +153,16 @@ def zones_in_order(sizes: IntArray, width: int, seed: int, budget: Budget) -> tu
     bound = fewest_crowded(sizes, width)
     if width == 2:
         return paired_order(sizes), bound
-    order = min((order_with_excess(sizes, width), spaced_order(sizes, width)), key=lambda found: crowded(found, width))
-    order = improved_by_swaps(order, width, bound, seed, budget)
+    apart = (
+        spaced_order(sizes, 2) if is_possible(sizes, 2) else paired_order(sizes)
+    )  # no window within a zone if can be
+    if crowded(apart, width, risky)[0] > 0:
+        return apart, int(sizes.sum())
+    largest = int(sizes[risky].max(initial=0))  # at most width - 1 of it are in a window
+    bound = max(bound, -(-(largest * width - int(sizes.sum())) // (width - 2)))
+    tried = (order_with_excess(sizes, width), spaced_order(sizes, width), apart)
+    order = min(tried, key=lambda found: crowded(found, width, risky))
+    order = improved_by_swaps(order, width, bound, seed, budget, risky)
     if len(order) > MOST_SOLVED_NODES or np.count_nonzero(sizes) < 2:
         return order, bound
-    return least_crowded(sizes, width, order, bound, seed, budget)
+    return least_crowded(sizes, width, order, bound, seed, budget, risky)
