@@ -132,7 +132,7 @@ def why_so_many(figures: ScaledFigures, number: int) -> str:
     text = f"the demand keeps {operator.use:.3g} tasks busy, {need:,} at {target:g} if it were even"
     skew = f"; with these key ranges the busiest one has {then:.3g}, now {now:.3g}" if operator.keyed else ""
     if item.parallelism < operator.parallelism:
-        return f"{text}: {'none suffice, fewer are less busy' if over(then, target) else 'fewer suffice'}{skew}"
+        return f"{text}: {'fewer are no busier' if over(then, target) else 'fewer suffice'}{skew}"
     if _lacks_memory_alone(operator, target):
         return f"{TOO_MUCH_STATE}{skew}"
     if operator.state == "normal":

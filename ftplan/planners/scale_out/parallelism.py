@@ -231,6 +231,18 @@ class OperatorSizing:
         return any(splitting.even(tasks)[1] <= splitting.most_state for tasks in range(self.most, 0, -1))
 
     @cached_property
+    def fewest_no_busier(self) -> int:
+        """The fewest tasks of which, divided anew, none is busier than the busiest is now; at most as many as now."""
+        now = self.now
+        if not self.operator.keyed:
+            return now.parallelism
+        if self.split == "load":
+            return self.splitting.fewest(now.highest, now.parallelism) or now.parallelism
+        tried = (self.at(tasks) for tasks in range(1, now.parallelism))
+        fewer = (size.parallelism for size in tried if size and size.highest <= now.highest * (1.0 + ROUNDING))
+        return next(fewer, now.parallelism)
+
+    @cached_property
     def enough(self) -> SizeUse | None:
         """The smallest parallelism that suffices; where none does, the smallest with the least use of its busiest task.
 
@@ -252,16 +264,13 @@ class OperatorSizing:
         """Return the parallelisms worth a look where cores are short, up to *most*, ascending.
 
         With each the busiest task is less busy than with all before it; the last of all is :attr:`enough`. Fewer tasks
-        than now only with that one: an operator that cannot get what suffices keeps what it has.
+        than now only where, divided anew, none is busier.
         """
-        enough = self.enough
-        if enough is None:
+        if self.enough is None:
             return ()
-        if enough.parallelism <= self.now.parallelism:
-            return (enough,) if enough.parallelism <= most else ()
-        most = min(most, enough.parallelism)
+        most = min(most, self.enough.parallelism)
         if most not in self._sizes:
-            self._sizes[most] = tuple(self._better(self.now.parallelism, most))
+            self._sizes[most] = tuple(self._better(self.fewest_no_busier, most))
         return self._sizes[most]
 
     def _better(self, least: int, most: int) -> Iterator[SizeUse]:
@@ -293,9 +302,9 @@ class OperatorSizing:
             return None
         if share >= 1.0:
             return self.enough if self.enough.parallelism <= most else None
-        if self.operator.keyed and self.split == "load" and self.now.parallelism < self.enough.parallelism:
+        if self.operator.keyed and self.split == "load":
             least = self.splitting.fewest(self.target / share, min(most, self.enough.parallelism), NOISE)
-            return None if least is None else self.at(max(least, self.now.parallelism))
+            return None if least is None else self.at(least)
         sizes = self.sizes(most)
         at = bisect_left(sizes, share, key=self.share)
         return sizes[at] if at < len(sizes) else None

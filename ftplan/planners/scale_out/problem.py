@@ -199,7 +199,7 @@ class Scaling:
     """Operators whose tasks are replaced, in the order in which that is done. Operators that stay are not in it.
 
     ``least_extra_cpu`` is a proven bound: whatever sustains as much load as can be reserves so many cores more than
-    now, at least, where only operators change that the load needs or that are scaled in; None where it is not known.
+    now, at least, where only operators change that lack tasks or that are scaled in; None where it is not known.
     """
 
     operators: tuple[OperatorScaling, ...] = ()

@@ -41,12 +41,16 @@ class ScalingChoices:
         self.smaller: Sizes = {}
         #: Operators whose score is high and whose tasks suffice but have more state than they may: one where it fits.
         self.roomier: Sizes = {}
-        #: (J,) operators of each job that lack tasks. They change where their job's level needs it.
+        #: Operators that lack tasks, where fewer are no busier than now: what they may have where no level needs more.
+        self.leaner: Sizes = {}
+        #: (J,) operators of each job that lack tasks. They change where their job's level needs it, or get leaner.
         self.lacking: list[list[int]] = [[] for _ in problem.weight]
         for number in acting(problem):
             item, sizing = problem.operators[number], self.sizings[number]
             if lacks_tasks(item, target):
                 self.lacking[item.job].append(number)
+                if (tasks := sizing.fewest_no_busier) < item.parallelism and tasks <= sizing.most:
+                    self.leaner[number] = tasks
             elif scaled_in(item, target):
                 size = sizing.fewest(1.0, item.parallelism - 1)
                 if size is not None:

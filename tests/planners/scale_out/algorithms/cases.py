@@ -159,8 +159,8 @@ class BruteForce:
         full = [size for size in sizes if size.share >= 1.0]
         if kind != "lacking":
             return [size for size in full if kind == "roomier" or size.tasks < item.parallelism]
-        least = max((size.share for size in sizes), default=0.0)
-        return [size for size in sizes if size.tasks >= item.parallelism or size.share >= least / EXACT]
+        now = self.now[-1]
+        return [size for size in sizes if size.tasks >= item.parallelism or size.share >= now / EXACT]
 
     def best(self) -> Best | None:
         """The best of all choices; None where the tasks that run now are above the quota."""
@@ -191,8 +191,9 @@ class BruteForce:
         for i, size in enumerate(choice):
             item = question.operators[i]
             if size is not None:
-                if self.kind[i] == "lacking" and self.now[i] >= level[item.job] / EXACT:
-                    return None  # it changes, and its job does not need it
+                more = size.tasks >= item.parallelism
+                if more and self.kind[i] == "lacking" and self.now[i] >= level[item.job] / EXACT:
+                    return None  # it grows, and its job does not need it
                 extra += (size.tasks - item.parallelism) * item.cpu
                 changed += 1
                 roomier += self.kind[i] == "roomier"
