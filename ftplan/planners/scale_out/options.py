@@ -111,7 +111,8 @@ class ScaleOutOptions(PlanOptions):
     task_memory: float | None = size(
         None,
         optional(number(0.0, 1e24, above=True)),
-        "State that a task may hold, such as 2GB.  [default: its share of its node's memory]",
+        "State that a task may hold, such as 2GiB.  [default: its slot's part of its node's memory, without slots as "
+        "much of it as it has of the node's cores]",
     )
     max_parallelism: int | None = option(
         None, optional(whole(1)), "Most tasks of an operator.  [default: its key groups, else 128]", metavar="N"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.problem import (
+    OperatorScaling,
     ScalableOperator,
     ScalingProblem,
     Split,
@@ -229,6 +231,33 @@ class OperatorSizing:
         if self.split == "load":
             return splitting.fewest(np.inf, self.most) is not None
         return any(splitting.even(tasks)[1] <= splitting.most_state for tasks in range(self.most, 0, -1))
+
+    @cached_property
+    def enough_for_demand(self) -> int:
+        """The smallest parallelism that suffices whatever state tasks may hold, or does best; at least 1."""
+        if math.isinf(self.operator.task_memory):
+            size = self.enough
+        else:
+            size = OperatorSizing(replace(self.operator, task_memory=math.inf), self.split, self.target).enough
+        return 1 if size is None else size.parallelism
+
+    def bound_by(self, scaling: OperatorScaling | None) -> str | None:
+        """Return what an operator has so many tasks for, or what keeps it from more where it lacks some.
+
+        ``demand`` or ``task-memory`` is what it needs them for, None where nothing changes, or it gets more than that;
+        what keeps it from more is ``key-group``, what limits its parallelism (``max-parallelism``, ``key-groups``,
+        ``slots``) or ``cores``.
+        """
+        operator = self.operator
+        if share_at(highest_use(operator, scaling), self.target) < 1.0:
+            if self.heaviest_group() is not None:
+                return "key-group"
+            return "cores" if self.enough is not None and self.share(self.enough) >= 1.0 else operator.most_by
+        if largest_state(operator, scaling) > operator.task_memory * (1.0 + ROUNDING):
+            return "cores" if self.holds_state else operator.most_by
+        if scaling is None or self.enough is None or scaling.parallelism > self.enough.parallelism:
+            return None
+        return "task-memory" if scaling.parallelism > self.enough_for_demand else "demand"
 
     @cached_property
     def fewest_no_busier(self) -> int:

@@ -149,6 +149,7 @@ def _problem(
         nodes=() if cluster is None else tuple(node.id for node in cluster.nodes),
         free=place.free,
         now=place.now,
+        slots=place.slots,
         limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
     )
     warnings = (

@@ -54,10 +54,11 @@ def test_what_nobody_measured_is_unknown() -> None:
 def test_state_that_fits_nowhere_is_said() -> None:
     made = verified(BARE, growth=0.3, task_memory=0.5 * MB)
     said = {warning["message"] for warning in made["warnings"] if warning["code"] == "NOT_ENOUGH_TASKS"}
-    assert any(re.match("count: .* its state does not fit", text) for text in said)
+    assert any(re.match("count: its state fits into none .* that limit is not kept", text) for text in said)
+    assert "task-memory" not in made["rules"]
     made = verified(BARE, growth=0.3, task_memory=5.0 * MB, free_cpu=0.5)
     said = {warning["message"] for warning in made["warnings"] if warning["code"] == "NOT_ENOUGH_CORES"}
-    assert any(text.startswith("count needs 6 tasks for its demand and its state, and has 4") for text in said)
+    assert any(text.startswith("count needs 6 tasks for its state, and has 4") for text in said)
 
 
 def test_the_smallest_fix_is_enough() -> None:

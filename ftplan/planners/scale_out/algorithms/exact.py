@@ -62,8 +62,8 @@ class ScalingModel:
         self.smaller = {i: self.model.new_bool_var("") for i in choices.smaller}
         self.roomier = {i: self.model.new_bool_var("") for i in choices.roomier}
         self.leaner = {i: self.model.new_bool_var("") for i in choices.leaner}
-        for _, level, taken in self._by_job():
-            for i in level.sizes.keys() & self.leaner.keys():
+        for _, own, taken in self._by_job():
+            for i in own.sizes.keys() & self.leaner.keys():
                 self.model.add_at_most_one(taken, self.leaner[i])
         self.first = self._tasks_by_size([(i, choices.smaller[i], taken) for i, taken in self.smaller.items()])
         self.second = self._tasks_by_size(
@@ -77,6 +77,8 @@ class ScalingModel:
             )
             self.model.add(_units(self.first) <= self.cores.most)
             self.model.add(_units(self.second) <= self.cores.most + freed)
+        if np.isfinite(self.problem.slots):
+            self._limit_slots()
         self.on_nodes: tuple[dict[tuple[int, int], Any], dict[tuple[int, int], Any]] = ({}, {})
         if self.problem.nodes:
             self._nodes_together()
@@ -87,6 +89,24 @@ class ScalingModel:
                     on = [variable for (_, own), variable in self.on_nodes[wave].items() if own == size]
                     self.model.add(sum(on) == tasks)
         self.value: Any = sum(self._worth(level, job) * taken for job, level, taken in self._by_job())
+
+    def _limit_slots(self) -> None:
+        """Limit slots: a slot sharing group of a job takes as many as its operator with most tasks has."""
+        added: dict[int, list[Any]] = {}
+        chosen = [(i, tasks, self.smaller[i]) for i, tasks in self.choices.smaller.items()]
+        chosen += [(i, tasks, self.roomier[i]) for i, tasks in self.choices.roomier.items()]
+        chosen += [(i, tasks, self.leaner[i]) for i, tasks in self.choices.leaner.items()]
+        chosen += [(i, tasks, taken) for _, level, taken in self._by_job() for i, tasks in level.sizes.items()]
+        for i, tasks, taken in chosen:
+            added.setdefault(i, []).append((tasks - int(self.room.now[i])) * taken)
+        most = int(self.problem.most_slots)
+        groups: dict[tuple[int, str], Any] = {}
+        for i, operator in enumerate(self.problem.operators):
+            group = operator.job, operator.slot_group
+            if group not in groups:
+                groups[group] = self.model.new_int_var(0, most, "")
+            self.model.add(groups[group] >= int(self.room.now[i]) + sum(added.get(i, ())))
+        self.model.add(sum(groups.values()) <= most)
 
     def _by_job(self) -> list[tuple[int, JobLevel, Any]]:
         return [

@@ -58,8 +58,8 @@ def scores(rules: FuzzyRules, inputs: FloatArray) -> FloatArray:
     """Return the score of each task and window, (...), of what is known of it, (..., 3), in percent.
 
     An input that is NaN is left out, and with it the rules that need it; the score is NaN where none is known, or no
-    rule says anything. The centre of gravity is that of the piecewise linear outline itself, not of samples of it: exact but for
-    rounding. Cost: a hundred operations a point or two, ten million points in seconds.
+    rule says anything. The centre of gravity is that of the piecewise linear outline itself, not of samples of it:
+    exact but for rounding. Cost: a hundred operations a point or two, ten million points in seconds.
     """
     given = np.asarray(inputs, dtype=float)
     points = given.reshape(-1, len(INPUTS))

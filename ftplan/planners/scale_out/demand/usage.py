@@ -153,6 +153,8 @@ def scalable_operators(
         if state == "scale-in":  # whatever statistic is asked for, fewer tasks have to take the peak too
             demand = float(np.fmax(demand, usage.peak[i]))
         use, cpu = tasks_kept_busy(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
+        most, most_by = _most(operator, options.max_parallelism, place.slots)
+        memory = new_task_memory(cpu, place, options.task_memory)
         made.append(
             ScalableOperator(
                 id=operator.id,
@@ -160,14 +162,17 @@ def scalable_operators(
                 parallelism=operator.parallelism,
                 cpu=cpu,
                 key_groups=operator.key_groups or 0,
-                most=_most(operator, options.max_parallelism),
+                most=most,
+                most_by=most_by,
                 use=use,
                 group_use=use * usage.group_shares(i),
                 state_bytes=state_bytes.get(operator.id, np.zeros(0)),
-                task_memory=new_task_memory(cpu, place, options.task_memory),
+                task_memory=memory.bytes,
+                task_memory_by=memory.by,
                 score=score,
                 state=state,
                 copies=copies_of(operator, copies, situation.cluster),
+                slot_group=(operator.labels or {}).get("slot_sharing_group", ""),
             )
         )
     lacking = np.array([lacks_tasks(operator, options.target_utilisation) for operator in made], dtype=np.bool_)
@@ -176,10 +181,12 @@ def scalable_operators(
     return tuple(replace(item, throughput_percentage=p) for item, p in zip(made, percentages, strict=True))
 
 
-def _most(operator: Operator, asked: int | None) -> int:
-    """Return the largest parallelism of an operator: as asked, and no more than it has key groups; else 128."""
-    limits = [limit for limit in (asked, operator.key_groups) if limit]
-    return min(limits) if limits else MOST_TASKS
+def _most(operator: Operator, asked: int | None, slots: float) -> tuple[int, str]:
+    """Return the largest parallelism of an operator, and what limits it: 128 where nothing does."""
+    most = asked or (MOST_TASKS if operator.key_groups is None and math.isinf(slots) else math.inf)
+    limits = {"max-parallelism": most, "key-groups": operator.key_groups or math.inf, "slots": slots}
+    by = min(limits, key=limits.__getitem__)
+    return int(limits[by]), by
 
 
 def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, method: str) -> tuple[Forecast | None, ...]:
