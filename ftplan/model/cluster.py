@@ -19,8 +19,8 @@ ACCEPTS = ("tasks", "checkpoints")
 class Node:
     """A machine. ``cpu`` and ``used_cpu`` in cores, memory in units of 2^20 bytes.
 
-    ``slots`` is how many tasks of one operator its engine's processes take, None where unknown: a slot takes one task of
-    each operator of a job, or of each of its slot sharing group.
+    ``slots`` are those of its engine's processes, None where unknown: each takes one task of each operator of a job, or
+    of a slot sharing group.
     """
 
     id: str
