@@ -83,7 +83,7 @@ class ExportOptions(Options):
     bandwidth: float | None = speed(
         None,
         optional(number(0.0, 1e9, above=True)),
-        "Throttle of a reassignment, a broker; without a unit in MB/s of 2^20 bytes.",
+        "Throttle of a reassignment, a broker, such as 50MB/s.",
     )
     allow_fewer_replicas: bool = option(
         False, FLAG, "Let a reassignment leave partitions with fewer replicas than they have."

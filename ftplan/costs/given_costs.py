@@ -81,7 +81,7 @@ class GivenCosts(NamedTuple):
         if self.remote:
             return math.inf, ()
         text = (
-            f"no bandwidth is known: {BANDWIDTH_MB_S:g} MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in "
+            f"no bandwidth is known: {BANDWIDTH_MB_S:g} MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in "
             "the cluster file"
         )
         return BANDWIDTH_MB_S, (Warn("BANDWIDTH_ASSUMED", text),)

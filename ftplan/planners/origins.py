@@ -111,12 +111,12 @@ def of_recovery(costs: GivenCosts) -> Origin:
 def of_bandwidth(costs: GivenCosts, asked: float | None, network: Network) -> Origin:
     """Return the origin of the bandwidth of state transfers."""
     if asked is not None:
-        return Origin("stated", f"--bandwidth {asked:g}")
+        return Origin("stated", f"--bandwidth {asked:g}MiB/s")
     if costs.costs is not None and (costs.remote or costs.costs.bandwidth_mb_s is not None):
         return Origin("measured", "the recovery costs of --costs")
     if network.bandwidth_mb_s is not None:
         return Origin("stated", "network.bandwidth_mb_s of the cluster")
-    return Origin("assumed", f"{BANDWIDTH_MB_S:g} MB/s; a recovery without it takes no time for transfers")
+    return Origin("assumed", f"{BANDWIDTH_MB_S:g} MiB/s; a recovery without it takes no time for transfers")
 
 
 def of_delay(network: Network) -> Origin:

@@ -84,7 +84,7 @@ def test_origins_say_what_was_measured_stated_or_assumed() -> None:
         "replicas": "no replicas are in place",
         "copies": "placement.checkpoints of the cluster",
         "recovery": "failures are noticed and tasks start in no time",
-        "bandwidth_mb_s": "100 MB/s; a recovery without it takes no time for transfers",
+        "bandwidth_mb_s": "100 MiB/s; a recovery without it takes no time for transfers",
         "delay_s": "0.001 s",
     }
     assert small().origins["series"].text == "48 windows of 3600 s in the statistics"
@@ -96,7 +96,7 @@ def test_origins_of_what_options_state() -> None:
     found = small(fail=("zone:a",), bandwidth=10.0).origins
     assert found["failed"] == ("stated", "--fail zone:a")
     assert found["arrivals"] == ("assumed", "2 new nodes arrive, one for each failed one")
-    assert found["bandwidth_mb_s"] == ("stated", "--bandwidth 10")
+    assert found["bandwidth_mb_s"] == ("stated", "--bandwidth 10MiB/s")
     assert small(complete_failure=True).origins["failed"] == ("stated", "--complete-failure")
     assert small(fail=("zone:a",), arrivals=False).origins["arrivals"] == ("assumed", "no node arrives")
 

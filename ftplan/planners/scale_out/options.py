@@ -11,6 +11,7 @@ from ftplan.io.options.fields import (
     COSTS,
     FLAG,
     SHARE,
+    WINDOWS,
     Check,
     PlanOptions,
     document,
@@ -63,7 +64,9 @@ class ScaleOutOptions(PlanOptions):
     )
     promote: float = option(70.0, SCORE, "Score above which an operator is a bottleneck, and is split.", metavar="X")
     scale_in: float = option(25.0, SCORE, "Score below which an operator has too many tasks.", metavar="X")
-    hold: int = option(3, whole(1), "Windows for which a score stays below --scale-in before tasks go.", metavar="N")
+    hold: int | str = option(
+        3, WINDOWS, "For so many windows, or so long, a score stays below --scale-in before tasks go.", metavar="N|TIME"
+    )
     rules: Any = option(
         None,
         optional(Check("the path of a bottleneck-rules file, or its document", document)),
@@ -149,8 +152,7 @@ class ScaleOutOptions(PlanOptions):
     bandwidth: float | None = speed(
         None,
         optional(BANDWIDTH),
-        "Of state transfers, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else "
-        "the cluster's network, else 100MB]",
+        "Of state transfers, such as 100MB/s.  [default: as --costs says, else the cluster's network, else 100MiB/s]",
     )
     max_rescales_per_day: int | None = option(
         None,
@@ -166,7 +168,7 @@ class ScaleOutOptions(PlanOptions):
     )
     max_overloaded: float = option(
         0.05,
-        SHARE,
+        number(0.0, 1.0),
         "With --max-rescales-per-day: the share of windows that may be overloaded; of policies, the share that may end "
         "with work left over.",
         metavar="X",

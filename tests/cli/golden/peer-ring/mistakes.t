@@ -99,7 +99,7 @@ More nodes than places.
   rules         replication
   2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
-  2> ftplan: warning: no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  2> ftplan: warning: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   2> ftplan: no plan: 6 nodes on the ring, but key groups at 4 places only: each node needs one of its own
   2> ftplan: smallest fix: --remove n1 --remove n2
   [1]
@@ -149,7 +149,7 @@ More nodes than places.
   4 nodes stand on the ring. The most loaded one has 1.315 times its fair share; none can do better. All copies of a key group lie in different zones.
   2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
-  2> ftplan: warning: no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  2> ftplan: warning: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   2> ftplan: warning: above 0.85 of their capacity: n1; another node (--add) would relieve them [OVERLOADED]
 
 Rings made by hand.

@@ -62,7 +62,7 @@ As a table, with what there is to say of the inputs.
   2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no statistics for clicks: nothing is said of its tasks; after a source without any, operators count as offered what they got [NO_STATISTICS]
   2> ftplan: warning: the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
-  2> ftplan: warning: no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  2> ftplan: warning: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
 
 Twice the tasks, divided by number, with a checkpoint to start from, as the paper does.
 

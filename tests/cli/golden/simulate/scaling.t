@@ -118,7 +118,7 @@ What does not fit: one line each.
   2> ftplan: --promote: 90: no score lies above it: with these rules they are from 20.42 to 79.58; give a threshold between
   [2]
   $ ftplan simulate scaling --restart-at soon
-  2> ftplan: --restart-at: 'soon' is not a number of seconds, or a list of them
+  2> ftplan: --restart-at: 'soon' is not a time such as 11m, or a list of them
   [2]
   $ sed 's/alerts/alarms/' wider.json > unknown.json
   $ ftplan simulate scaling unknown.json -t topology.yaml -s stats-tasks -q
