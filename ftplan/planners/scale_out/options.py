@@ -103,7 +103,9 @@ class ScaleOutOptions(PlanOptions):
         one_of(*FORECASTS),
         "How demand goes on: auto = whichever foretold the statistics best, judged on time that it had not seen.",
     )
-    horizon_s: float = seconds(3600.0, TIME, "How far ahead demand is foretold.")
+    horizon_s: float = seconds(
+        3600.0, TIME, "How far ahead demand is foretold, at most a sixth of the time of the statistics."
+    )
     growth: float = option(1.0, number(0.0, 1e6), "Multiplies the demand of sources, for what-if.", metavar="X")
     task_capacity: float | None = option(
         None,

@@ -159,6 +159,7 @@ def _problem(
         *situation.state.warnings,
         *situation.recovery.warnings,
         *assumed,
+        *usage.capped,
         *(warning for item in usage.forecasts if item is not None for warning in item.warnings),
         *partitioning_warnings(built, topology),
     )
