@@ -133,7 +133,7 @@ def _why_so_many(figures: ScaledFigures, number: int) -> str:
         if lacks_memory(operator):
             return f"the demand keeps {operator.use:.3g} tasks busy, {_too_full(operator, None)}{_kept(bound)}"
         state = "normal" if operator.state == "scale-in" and operator.parallelism == 1 else operator.state
-        return _stays(state, now)
+        return _stays(state, now, _fullest(figures.prepared, number))
     then = highest_use(operator, item)
     need = required_tasks(operator, target)
     text = f"the demand keeps {operator.use:.3g} tasks busy, {need:,} at {target:g} if it were even"
@@ -175,13 +175,24 @@ def _kept(bound: str | None) -> str:
     }.get(bound or "", "")
 
 
-def _stays(state: str, now: float) -> str:
+def _fullest(prepared: PreparedScaling, number: int) -> float:
+    """Return the memory in use of the task of an operator that has most in use in the last window, in percent."""
+    memory = prepared.histories[number].memory[-1]
+    return float(np.nanmax(memory)) if np.isfinite(memory).any() else 0.0
+
+
+def _stays(state: str, now: float, memory: float) -> str:
+    if state in ("prepared", "promoted") and memory >= FULL:
+        text = f"its tasks suffice at the demand, the busiest has {now:.3g}; the memory of one is {memory:.3g} % full,"
+        return f"{text} and not by the state of its key groups: more tasks do not help"
     if state in ("prepared", "promoted"):
         return f"its tasks suffice at the demand, the busiest has {now:.3g}: it is not the bottleneck"
     text = f"its tasks suffice at the demand, the busiest has {now:.3g}"
     return f"{text}: fewer do not, or find no room beside the old ones" if state == "scale-in" else text
 
 
+#: Percent of its memory from which a task is said to be full: from here on scores rise.
+FULL = 90.0
 #: States of a bottleneck, or of what will soon be one.
 BOTTLENECK = ("prepared", "promoted")
 

@@ -224,7 +224,7 @@ def _changes(plan: Plan) -> list[Table]:
     rows = []
     for item in changed(plan):
         tasks, bound = f"{item['parallelism_from']:,} -> {item['parallelism_to']:,}", item.get("bound_by")
-        tasks += f", {bound}" if bound not in (None, "demand") else ""
+        tasks += f" ({bound})" if bound not in (None, "demand") else ""
         use = f"{percent(item.get('utilisation_from'))} -> {percent(item.get('utilisation_to'))}"
         takes = (item.get("technique") or "–", item.get("pause_s"), item.get("extra_core_s"))
         rows.append((item["operator"], tasks, use, *takes))

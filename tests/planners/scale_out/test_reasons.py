@@ -66,3 +66,15 @@ def test_fewer_tasks_need_not_suffice() -> None:
     before, after, text = reason("alive", {**BARE, "stats": stats}, growth=10.0)
     assert (before, after) == (4, 2)
     assert ": fewer are no busier" in text
+
+
+def test_full_memory_alone_is_an_alarm_that_says_so() -> None:
+    """Idle tasks at their limit of memory, whose key groups have little state."""
+    stats = {**JOB["stats"], "tasks": JOB["stats"]["tasks"].copy()}
+    stats["tasks"].loc[stats["tasks"]["operator"] == "alive", "memory_bytes"] = 4.0 * MB
+    made = document(planned(ftplan.load(**{**BARE, "stats": stats}), task_memory=4.0 * MB))
+    alive = next(item for item in made["plan"]["operators"] if item["operator"] == "alive")
+    assert (alive["state"], alive["parallelism_to"]) == ("promoted", 4)
+    assert "the memory of one is 100 % full, and not by the state of its key groups" in alive["reason"]
+    untouched = document(planned(ftplan.load(**BARE), task_memory=4.0 * MB))
+    assert next(i for i in untouched["plan"]["operators"] if i["operator"] == "alive")["state"] == "scale-in"

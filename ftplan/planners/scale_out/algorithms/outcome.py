@@ -114,7 +114,7 @@ def _warnings(problem: ScalingProblem, sizings: list[OperatorSizing], answer: Sc
         operator, sizing = problem.operators[number], sizings[number]
         if operator.state in ("prepared", "promoted") and not (lacks_tasks(operator, target) or lacks_memory(operator)):
             text = f"{operator.id}: {operator.parallelism} tasks suffice at the demand; what raised its score of"
-            yield Warn(NOT_THE_BOTTLENECK, f"{text} {operator.score:.3g} lies elsewhere")
+            yield Warn(NOT_THE_BOTTLENECK, f"{text} {operator.score:.3g} lies elsewhere: before it, or in its memory")
             continue
         if number in answer.by_operator:
             yield from _assumed(sizing, answer.by_operator[number])
