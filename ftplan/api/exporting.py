@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from ftplan.engines.registry import targets
 from ftplan.errors import FtplanError, suggestion
-from ftplan.io.options.fields import Check, Options, PlanSource, checked, number, option, optional, quoted, speed, texts
+from ftplan.io.options.fields import (
+    FLAG,
+    Check,
+    Options,
+    PlanSource,
+    checked,
+    number,
+    option,
+    optional,
+    quoted,
+    speed,
+    texts,
+)
 from ftplan.model.plan import Plan, Warn
 
 if TYPE_CHECKING:
@@ -71,7 +83,10 @@ class ExportOptions(Options):
     bandwidth: float | None = speed(
         None,
         optional(number(0.0, 1e9, above=True)),
-        "Throttle of a reassignment, a broker; without a unit in MB/s of 2^20 bytes.",
+        "Throttle of a reassignment, a broker, such as 50MB/s.",
+    )
+    allow_fewer_replicas: bool = option(
+        False, FLAG, "Let a reassignment leave partitions with fewer replicas than they have."
     )
     host_map: Mapping[str, str] = _map("Host name of a node; repeatable.  [default: its label, its id]", "NODE=HOST")
     workload: Mapping[str, str] = _map(

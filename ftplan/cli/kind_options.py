@@ -11,6 +11,7 @@ import click
 
 from ftplan.cli import options
 from ftplan.io.options.fields import Option, Options, PlanOptions, flag
+from ftplan.io.options.quantities import share_of
 
 
 def _flag_of(name: str, item: Option) -> str:
@@ -26,13 +27,15 @@ def _type_of(item: Option) -> Any:
     """Return how the command line reads an option; limits beyond what anyone writes are left to its check."""
     check = item.check
     if item.unit is not None:
+        if item.unit == "share":
+            return options.Quantity("share", share_of, 1.0 if check.high == 1.0 else math.inf)
         return {"time": options.DURATION, "size": options.SIZE, "speed": options.BANDWIDTH}[item.unit]
     if check.form == "word":
         return click.Choice(check.names)
     if check.form == "whole":
         return click.IntRange(check.low, check.high)  # type: ignore[arg-type]  # whole numbers both
     if check.form == "number":
-        return options.Number(check.low or 0.0, 1.0 if check.high == 1.0 else math.inf)
+        return options.Number(check.low or 0.0)
     return str
 
 
@@ -57,6 +60,8 @@ def _option_of(name: str, item: Option, default: Any) -> Callable[..., Any]:
         return click.option(spelled, multiple=True, metavar=item.metavar, help=item.help)
     if item.unit == "time" and default is not None:
         default = _time(default)
+    if item.unit == "speed" and default is not None:
+        default = f"{default:g}MiB/s"
     if isinstance(default, tuple):
         default = _shown(default)
     return click.option(spelled, type=_type_of(item), default=default, metavar=item.metavar, help=item.help)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ftplan.cli.environment import give_way, name_variables
-from ftplan.model.units import MB
+from ftplan.io.options.quantities import bytes_of, seconds_of, share_of, speed_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -44,26 +44,22 @@ def name_places(command: click.Command) -> None:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
+class Quantity(click.ParamType):  # type: ignore[type-arg]  # generic only in newer releases of click
+    """A time, size, speed or share with its unit, in seconds, bytes, units of 2^20 bytes per second, or as such."""
 
-class Duration(click.ParamType):  # type: ignore[type-arg]  # generic only in newer releases of click
-    """Seconds, or a number with a unit: 500ms, 60s, 5m, 24h, 7d."""
-
-    name = "duration"
+    def __init__(self, name: str, read: Callable[[str], float], high: float = math.inf) -> None:
+        self.name, self.read, self.high = name, read, high
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return seconds."""
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            seconds = float(value) if abs(value) < 1e300 else math.inf
-        else:
-            match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([a-z]*)\s*", str(value))
-            if not match or (match[2] and match[2] not in _UNITS):
-                self.fail(f"{value!r} is no duration: a number of seconds, or 500ms, 60s, 5m, 24h, 7d", param, ctx)
-            seconds = float(match[1]) * _UNITS.get(match[2], 1.0)
-        if not math.isfinite(seconds) or seconds < 0:
-            self.fail(f"{value!r}: a duration is a finite number, not negative", param, ctx)
-        return seconds
+        """Return the number; a default is one already, and a number of ``ftplan.toml`` is read as text."""
+        try:
+            number = self.read(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if not number <= self.high:
+            self.fail(f"{value!r} is not between 0 and {self.high:g}", param, ctx)
+        return number
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
@@ -87,44 +83,13 @@ class Number(click.ParamType):  # type: ignore[type-arg]
         return number
 
 
-class Size(click.ParamType):  # type: ignore[type-arg]
-    """Bytes, or a number with a unit: 500MB, 2GB (powers of 10), 512MiB, 2GiB (powers of 2)."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return bytes."""
-        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*(?:([kmgt])(i?)b?|b?)\s*", str(value).lower())
-        if not match:
-            self.fail(f"{value!r} is no size: a number of bytes, or 500MB, 2GB, 512MiB, 2GiB", param, ctx)
-        size = float(match[1]) * (1024.0 if match[3] else 1000.0) ** (" kmgt".index(match[2]) if match[2] else 0)
-        if not math.isfinite(size):
-            self.fail(f"{value!r}: a size is a finite number", param, ctx)
-        return size
-
-
-class Bandwidth(Size):
-    """Units of 2^20 bytes per second, or a size with a unit per second: 100, 500MB, 1GiB."""
-
-    name = "bandwidth"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return units of 2^20 bytes per second."""
-        text = str(value).strip().lower().removesuffix("/s")
-        bare = re.fullmatch(r"[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", text)
-        speed = float(text) if bare else super().convert(text, param, ctx) / MB
-        if not 0.0 < speed < math.inf:
-            self.fail(f"{value!r}: a bandwidth is more than 0 and finite", param, ctx)
-        return speed
-
-
 #: Settings of every command.
 SETTINGS: dict[str, Any] = {"show_default": True, "help_option_names": ["-h", "--help"], "max_content_width": 110}
 
-DURATION = Duration()
-SIZE = Size()
-BANDWIDTH = Bandwidth()
-SHARE = Number(0.0, 1.0)
+DURATION = Quantity("duration", seconds_of)
+SIZE = Quantity("size", bytes_of)
+BANDWIDTH = Quantity("bandwidth", speed_of)
+SHARE = Quantity("share", share_of, 1.0)
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:

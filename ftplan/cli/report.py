@@ -59,7 +59,7 @@ def command(documents: tuple[str, ...], **given: Any) -> None:
     )
     size = len(html.encode())
     if size > LARGE:
-        say(f"the page has {size / 1e6:.1f} MB: --max-tasks folds topologies, or report on fewer plans at once")
+        say(f"the page has {size / 2**20:.1f} MiB: --max-tasks folds topologies, or report on fewer plans at once")
     if given["output"] == "-":
         sys.stdout.write(html)
         return

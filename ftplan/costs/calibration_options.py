@@ -59,7 +59,9 @@ class CalibrationOptions(Options):
         None, _within(ranges.SECONDS), "Known: until a failure is noticed, such as Flink's heartbeat.timeout."
     )
     restart_s: float | None = seconds(None, _within(ranges.SECONDS), "Known: start of the tasks, without their state.")
-    bandwidth: float | None = speed(None, _within(ranges.BANDWIDTH_MB_S), "Known: what a restore gets, MiB/s or 500MB.")
+    bandwidth: float | None = speed(
+        None, _within(ranges.BANDWIDTH_MB_S), "Known: what a restore gets, such as 500MB/s."
+    )
     replay_share: float | None = option(
         None,
         optional(number(0.0, 1.0)),

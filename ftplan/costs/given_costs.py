@@ -71,7 +71,7 @@ class GivenCosts(NamedTuple):
         if known is not None:
             return float(known), ()
         text = (
-            f"no bandwidth is known: {BANDWIDTH_MB_S:g} MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in "
+            f"no bandwidth is known: {BANDWIDTH_MB_S:g} MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in "
             "the cluster file"
         )
         return BANDWIDTH_MB_S, (Assumption("BANDWIDTH_ASSUMED", text, BANDWIDTH_MB_S),)

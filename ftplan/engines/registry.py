@@ -187,7 +187,7 @@ ENGINES: tuple[Engine, ...] = (
                 "choose), in which order partitions move, nor within the JSON how fast: the throttle is an option of "
                 "the command",
                 ("allocate-checkpoints",),
-                ("broker_map", "application_id", "topic", "log_dir", "bandwidth"),
+                ("broker_map", "application_id", "topic", "log_dir", "bandwidth", "allow_fewer_replicas"),
             ),
         ),
     ),

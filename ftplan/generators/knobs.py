@@ -6,17 +6,19 @@ A range is (low, high), both included; equal ends are a fixed value.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ftplan.io.options.fields import MOST, Check, Options, number, one_of, option, whole
+from ftplan.io.options.quantities import NUMBER, bytes_of, share_of
 from ftplan.model import ranges
 
 IntRange = tuple[int, int]
 FloatRange = tuple[float, float]
 #: The largest numbers of tasks, and of rows of a table of statistics, that are made without being asked for.
 MAX_TASKS, MAX_ROWS = 1_000_000, 20_000_000
-_NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?"
+_END = rf"{NUMBER}[A-Za-z%]*"
 #: What a document may hold of tasks, key groups or nodes.
 MOST_TASKS = 10_000_000
 _PARALLELISM = whole(1, MOST_TASKS)
@@ -24,13 +26,16 @@ SEED = option(0, whole(0, MOST), "Seed of every random choice.")
 FRACTION = number(0.0, 1.0)
 
 
-def between(low: float, high: float, kind: type = float) -> Check:
-    """Return a check for a number within limits, or for a range of them: ``5-10``, or a pair in Python."""
+def between(low: float, high: float, kind: Callable[[str], float] = share_of) -> Check:
+    """Return a check for a number within limits, or for a range of them: ``5-10``, or a pair in Python.
+
+    *kind* reads each end, with its unit if it has one.
+    """
     single = whole(int(low), int(high)) if kind is int else number(low, high)
 
     def take(value: Any) -> tuple[Any, Any]:
         if isinstance(value, str):
-            parts = re.fullmatch(rf"\s*({_NUMBER})\s*(?:-\s*({_NUMBER})\s*)?", value)
+            parts = re.fullmatch(rf"\s*({_END})\s*(?:-\s*({_END})\s*)?", value)
             if not parts:
                 raise ValueError
             value = [kind(part) for part in (parts[1], parts[2] or parts[1])]
@@ -134,7 +139,7 @@ class TopologyKnobs(Options):
     )
     cpu_sigma: float = option(0.0, number(0.0, 5.0), "Lognormal spread of cpu and state among tasks.", metavar="X")
     state_bytes: Any = option(
-        (1e6, 1e8), between(0.0, 1e15), "State of a task, drawn by its logarithm.", metavar="X|LOW-HIGH"
+        (1e6, 1e8), between(0.0, 1e15, bytes_of), "State of a task, drawn by its logarithm.", metavar="X|LOW-HIGH"
     )
     stateful: float = option(1.0, FRACTION, "Share of operators that have state.", metavar="SHARE")
     key_groups: int = option(64, whole(0, MOST_TASKS), "Key groups of a stateful operator with inputs.", metavar="N")

@@ -8,6 +8,7 @@ from typing import Any
 
 from ftplan.generators.knobs import CHANCE, FRACTION, MAX_ROWS, SEED, TopologyKnobs, between, held, or_none
 from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, seconds, speed, whole
+from ftplan.io.options.quantities import seconds_of
 from ftplan.model import ranges
 
 
@@ -29,7 +30,7 @@ class ClusterKnobs(Options):
     memory_per_core: float | None = option(
         4096.0,
         or_none(number(1.0, 1e6)),
-        "Memory per core, in units of 2^20 bytes.",
+        "Memory per core, in MiB.",
         metavar="X|none",
     )
     zones: int = option(
@@ -136,7 +137,10 @@ class FailureKnobs(Options):
         None, optional(whole(0, 1_000_000)), "Nodes that arrive.  [default: as many as are lost]", metavar="N"
     )
     arrival_time_s: Any = option(
-        (120.0, 360.0), between(1e-3, 1e6), "Seconds until a node can host tasks.", metavar="X|LOW-HIGH"
+        (120.0, 360.0),
+        between(1e-3, 1e6, seconds_of),
+        "Time until a node can host tasks, such as 2m-6m.",
+        metavar="TIME|LOW-HIGH",
     )
     uncertain: bool = option(False, FLAG, "Write the range of an arrival, not a time drawn from it.")
     scenarios: str = option(

@@ -44,6 +44,9 @@ class NodeModel(FileModel):
     )
     failure_probability: Probability | None = Field(None, description="Probability that the node fails")
     labels: dict[str, str] | None = Field(None, description="Free-form labels, by which commands choose nodes")
+    slots: Count | None = Field(
+        None, description="Slots of its engine's processes: each takes one task of each operator that shares slots"
+    )
 
     def build(self) -> Node:
         """Return the node."""

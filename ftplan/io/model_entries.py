@@ -100,7 +100,7 @@ def cluster_entry(cluster: Cluster) -> dict[str, Any]:
 
 def _node(node: Node) -> dict[str, Any]:
     entry = {"id": node.id, "cpu": node.cpu, "memory_mb": node.memory_mb, "zone": node.zone}
-    entry |= {"used_cpu": node.used_cpu or None, "failure_probability": node.failure_probability}
+    entry |= {"used_cpu": node.used_cpu or None, "failure_probability": node.failure_probability, "slots": node.slots}
     if node.accepts != frozenset(ACCEPTS):
         entry["accepts"] = [name for name in ACCEPTS if name in node.accepts]
     return _known(entry)

@@ -75,6 +75,12 @@ class SummaryModel(FileModel):
     pareto: ParetoModel | None = Field(description="As --pareto asks")
 
 
+class CaseWarnModel(WarnModel):
+    """A warning of the what-if file, or one that answers of cases have."""
+
+    cases: Rows | None = Field(None, description="How many rows have it; null for the what-if file")
+
+
 class WhatIfResultModel(FileModel):
     """The result of a what-if file."""
 
@@ -93,7 +99,8 @@ class WhatIfResultModel(FileModel):
     missing: list[str] | None = Field(None, description="Ids of the cases that the time limit left out")
     summary: SummaryModel = Field(description="What the rows say together")
     unmet: list[str] | None = Field(None, description="Limits of --fail-under that a case misses")
-    warnings: list[WarnModel] | None = Field(None, description="What deserves a second look")
+    warnings: list[CaseWarnModel] | None = Field(None, description="What deserves a second look, each code once")
+    row_warnings: list[list[WarnModel]] | None = Field(None, description="The warnings of the answer of each row")
 
 
 def load_what_if_result(source: Source) -> Loaded[Mapping[str, Any]]:

@@ -17,7 +17,11 @@ ACCEPTS = ("tasks", "checkpoints")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A machine. ``cpu`` and ``used_cpu`` in cores, memory in units of 2^20 bytes."""
+    """A machine. ``cpu`` and ``used_cpu`` in cores, memory in units of 2^20 bytes.
+
+    ``slots`` are those of its engine's processes, None where unknown: each takes one task of each operator of a job, or
+    of a slot sharing group.
+    """
 
     id: str
     cpu: float
@@ -27,6 +31,7 @@ class Node:
     accepts: frozenset[str] = frozenset(ACCEPTS)
     failure_probability: float | None = None
     labels: Mapping[str, str] = field(default_factory=dict, hash=False)
+    slots: int | None = None
 
     @property
     def zone_id(self) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WAVE_S = 20.0
 #: Cases of the first wave, and parts that a wave is dealt out in, for each core of the cluster.
 FIRST, PARTS = 2, 4
-SCHEMA = "number bigint, row string, stopped boolean, plan string"
+SCHEMA = "number bigint, row string, annotations string, plan string"
 
 #: The cases that this process of an executor has unpacked, by their digest.
 _UNPACKED: dict[str, tuple[WhatIfCases, bool]] = {}
@@ -121,7 +121,7 @@ def outcomes_of(
         _UNPACKED.clear()
         _UNPACKED[digest] = pickle.loads(packed)
     cases, with_plans = _UNPACKED[digest]
-    columns = {"number": pa.int64(), "row": pa.string(), "stopped": pa.bool_(), "plan": pa.string()}
+    columns = {"number": pa.int64(), "row": pa.string(), "annotations": pa.string(), "plan": pa.string()}
     schema = pa.schema(list(columns.items()))
     for batch in batches:
         for place in batch.column(0).to_pylist():

@@ -84,7 +84,8 @@ class Journal:
             if not isinstance(number, int) or not 0 <= number < header["cases"] or "row" not in entry:
                 raise self._damaged(place)
             row = json.dumps(entry["row"], ensure_ascii=False)
-            self.done.setdefault(number, CaseOutcome(number, row, bool(entry.get("stopped"))))
+            annotations = json.dumps(entry.get("annotations", {}), ensure_ascii=False)
+            self.done.setdefault(number, CaseOutcome(number, row, annotations))
 
     def _parsed(self, line: bytes, place: int) -> dict[str, Any]:
         try:
@@ -139,5 +140,5 @@ class Journal:
 
 
 def _line(outcome: CaseOutcome) -> str:
-    stopped = ', "stopped": true' if outcome.stopped else ""
-    return f'{{"case": {outcome.number}{stopped}, "row": {outcome.row}}}\n'
+    annotations = "" if outcome.annotations == "{}" else f', "annotations": {outcome.annotations}'
+    return f'{{"case": {outcome.number}{annotations}, "row": {outcome.row}}}\n'

@@ -19,6 +19,7 @@ from ftplan.errors import FtplanError
 from ftplan.io.documents import display_name
 from ftplan.io.output import refuse_existing, write_text
 from ftplan.model.plan import canonical_number
+from ftplan.what_if.annotations import annotations_of
 
 if TYPE_CHECKING:
     from ftplan.what_if.cases import WhatIfCases
@@ -67,12 +68,12 @@ class PlanFiles:
 class CaseOutcome(NamedTuple):
     """A case that was carried out: its number, its row as one line of JSON, and its plan as text.
 
-    ``stopped`` tells that the clock ended the search, so that another run may differ.
+    ``annotations`` are those of its answer (:mod:`ftplan.what_if.annotations`), as one line of JSON.
     """
 
     number: int
     row: str
-    stopped: bool = False
+    annotations: str = "{}"
     plan: str | None = None
 
 
@@ -83,8 +84,10 @@ def outcome_of(cases: WhatIfCases, number: int, with_plan: bool = False, *, ofte
     """
     with called_often() if often else nullcontext():
         row, answer = cases.row_and_answer(number, whole=with_plan)
-    stopped = answer is not None and any(warning.code == "TIME_LIMIT" for warning in answer.warnings)
-    return CaseOutcome(number, line_of(row), stopped, answer.to_json() if with_plan and answer is not None else None)
+    annotations = json.dumps(annotations_of(answer), ensure_ascii=False)
+    return CaseOutcome(
+        number, line_of(row), annotations, answer.to_json() if with_plan and answer is not None else None
+    )
 
 
 def line_of(row: Mapping[str, Any]) -> str:

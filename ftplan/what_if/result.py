@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn, canonical_json
 from ftplan.version import __version__
+from ftplan.what_if.annotations import ANNOTATIONS, union
 from ftplan.what_if.runner import CaseRows
 from ftplan.what_if.summary import SummaryRequest, summary, unmet_limits
 
@@ -64,12 +65,17 @@ class WhatIfResult:
 
     @property
     def warnings(self) -> tuple[Warn, ...]:
-        """What to say about the rows."""
-        stopped = self.rows.stopped
-        if not stopped:
-            return self.cases.warnings
-        first = f"{len(stopped):,} of {len(self.cases):,} cases, first {self.cases.case(stopped[0]).id}"
-        return (*self.cases.warnings, Warn("TIME_LIMIT", f"stopped by the clock: {first}: another run may differ"))
+        """What deserves a second look in the what-if file, and what the answers of cases warn of."""
+        return (*self.cases.warnings, *(Warn(entry["code"], entry["message"]) for entry in self.together["warnings"]))
+
+    @cached_property
+    def together(self) -> dict[str, list[dict[str, Any]]]:
+        """What the answers of all rows state beside their figures, by field: each code once."""
+        names = [str(row["case"]) for row in self.rows.rows]
+        return {
+            field: union(zip(names, (said.get(field, ()) for said in self.rows.annotations), strict=True), sentence)
+            for field, sentence in ANNOTATIONS.items()
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of format ``ftplan/what-if-result``."""
@@ -89,7 +95,8 @@ class WhatIfResult:
             "missing": list(self.missing),
             "summary": self.summary,
             "unmet": list(self.unmet),
-            "warnings": [warning.to_dict() for warning in self.warnings],
+            "warnings": [*(warning.to_dict() for warning in self.cases.warnings), *self.together["warnings"]],
+            "row_warnings": [list(said.get("warnings", ())) for said in self.rows.annotations],
         }
 
     def to_json(self) -> str:

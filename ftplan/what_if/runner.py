@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ftplan.errors import FtplanError
 from ftplan.processes import cores, in_processes
 from ftplan.spark_stats.choice import Engine
+from ftplan.what_if.annotations import Entry
 from ftplan.what_if.journal import Journal
 from ftplan.what_if.outcome import COMPILING_CASES, CaseOutcome, PlanFiles, outcome_of, plain
 
@@ -61,13 +62,13 @@ class CaseRows:
     ----------
     missing
         Numbers of the cases that were not done in time.
-    stopped
-        Numbers of the cases whose search the clock ended: their rows may differ in another run.
+    annotations
+        What the answer of each row states beside its figures, by field: see :mod:`ftplan.what_if.annotations`.
     """
 
     rows: tuple[dict[str, Any], ...]
     missing: tuple[int, ...] = ()
-    stopped: tuple[int, ...] = ()
+    annotations: tuple[Mapping[str, Sequence[Entry]], ...] = ()
 
 
 def answer_cases(
@@ -127,7 +128,7 @@ def _rows(cases: WhatIfCases, done: Mapping[int, CaseOutcome]) -> CaseRows:
     if base is not None:
         rows = {number: plain(cases.differences(row, base)) for number, row in rows.items()}
     missing = tuple(number for number in range(len(cases)) if number not in rows)
-    return CaseRows(tuple(rows.values()), missing, tuple(number for number in rows if done[number].stopped))
+    return CaseRows(tuple(rows.values()), missing, tuple(json.loads(done[number].annotations) for number in rows))
 
 
 class _Progress:

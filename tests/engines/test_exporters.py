@@ -103,6 +103,26 @@ def test_the_throttle_is_bytes_a_second() -> None:
     assert said.endswith("at least 4 s")
 
 
+@pytest.mark.parametrize("told_by", ["cluster", "moves"])
+def test_fewer_replicas_than_now_need_a_word(told_by: str) -> None:
+    """Three brokers keep the only partition now, and the plan has two: as the cluster says, or the plan's moves."""
+    document, inputs = allocation(["1", "2"]), {}
+    if told_by == "moves":
+        gone = {"operator": "counts", "key_group": 0, "from": "3", "to": None, "bytes": 0.0}
+        document["plan"]["moves"] = [gone, {**gone, "from": "4", "to": "2", "bytes": 1.0}]
+    else:
+        nodes = [{"id": str(broker), "cpu": 1} for broker in range(1, 5)]
+        placement = {"checkpoints": {"counts": [["1", "3", "4"]]}}
+        inputs = {"cluster": {"format": "ftplan/cluster", "format_version": "1.0", "nodes": nodes,
+                              "placement": placement}}  # fmt: skip
+    said = "counts/0 has 3 replicas now and would have 2"
+    with pytest.raises(ftplan.FtplanError, match=f"^{said}: plan with --copies .* --allow-fewer-replicas$"):
+        ftplan.export_plan(document, "kafka-reassignment", topic="counts=c", **inputs)
+    made = ftplan.export_plan(document, "kafka-reassignment", topic="counts=c", allow_fewer_replicas=True, **inputs)
+    assert [w.message for w in made.warnings if w.code == "FEWER_REPLICAS"] == [said]
+    assert json.loads(made.text)["partitions"][0]["replicas"] == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("node", "broker"), [("7", 7), ("broker-12", 12), ("kafka3", 3), ("kafka_0", 0), ("kafka.44", 44)]
 )

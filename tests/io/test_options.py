@@ -173,7 +173,7 @@ def test_some_messages_in_full(small: ftplan.Problem) -> None:
     for options, said in (
         ({"copies": "a"}, "--copies: 'a' is not a whole number from 1 to 2,147,483,647"),
         ({"seed": "x"}, "--seed: 'x' is not a whole number from 0 to 2,147,483,647"),
-        ({"time_limit_s": -1}, "--time-limit: -1 is not a number above 0 and at most 1e+09"),
+        ({"time_limit_s": -1}, "--time-limit: -1 is not a number above 0 and at most 1e+09, or such as 5m"),
         ({"load": "record"}, "--load: 'record' is not one of records, bytes, cpu_ms (did you mean 'records'?)"),
     ):
         with pytest.raises(ftplan.FtplanError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ftplan.engines.flink.pages import entries, number, part, text, whole
 from ftplan.engines.importing.draft import DraftNode
@@ -13,6 +13,7 @@ from ftplan.engines.importing.draft import DraftNode
 #: ``pekko.tcp://flink@HOST:PORT/user/rpc/taskmanager_0``
 _ADDRESS = re.compile(r"@(\[[^\]]+\]|[^:/\[\]]+):\d+/")
 _ENDPOINT = re.compile(r"(\[[^\]]+\]|[^:\[\]]+)(?::\d+)?")
+_Number = TypeVar("_Number", int, float)
 _IP = re.compile(r"[0-9.]+|\[?[0-9a-fA-F]*:[0-9a-fA-F:.]*\]?")
 
 
@@ -92,7 +93,7 @@ def node_name(manager: TaskManager, by: Literal["host", "process"]) -> str:
 
 
 def nodes(managers: Mapping[str, TaskManager], by: Literal["host", "process"]) -> list[DraftNode]:
-    """Return hosts with the cores and the memory of their task managers together.
+    """Return hosts with the cores, the memory and the slots of their task managers together.
 
     No host has more cores than its machine: two task managers on a machine of two cores may say that each uses two.
     """
@@ -100,7 +101,7 @@ def nodes(managers: Mapping[str, TaskManager], by: Literal["host", "process"]) -
     for manager in managers.values():
         together.setdefault(node_name(manager, by), []).append(manager)
     return [
-        DraftNode(host, _cores(group), _sum([manager.memory_mb for manager in group]))
+        DraftNode(host, _cores(group), _sum([m.memory_mb for m in group]), slots=_sum([m.slots for m in group]))
         for host, group in together.items()
     ]
 
@@ -113,6 +114,6 @@ def _cores(group: Sequence[TaskManager]) -> float | None:
     return min(together, machine)
 
 
-def _sum(values: Sequence[float | None]) -> float | None:
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None

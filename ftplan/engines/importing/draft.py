@@ -176,6 +176,7 @@ class DraftNode:
     cpu: float | None = None
     memory_mb: float | None = None
     zone: str | None = None
+    slots: int | None = None
 
 
 @dataclass(slots=True)

@@ -84,6 +84,7 @@ def cluster_of(draft: Draft, zones: Mapping[str, str], cores: float | None, ids:
             "cpu": cores if node.cpu is None else float(node.cpu),
             "memory_mb": None if node.memory_mb is None else float(node.memory_mb),
             "zone": None if (name := zone[node.host]) is None else zone_ids[name],
+            "slots": node.slots,
             "labels": None if hosts[node.host] == node.host else {"host": node.host},
         }
         entries.append({key: value for key, value in known.items() if value is not None})

@@ -37,11 +37,12 @@ def kafka_reassignment(
     application_id: str | None = None,
     log_dir: str | None = None,
     bandwidth: float | None = None,
+    allow_fewer_replicas: bool = False,
 ) -> Export:
     """Write which brokers keep each partition of the changelog topics, in the order of the plan's copies.
 
-    Raises FtplanError if a broker or a topic is not known or no valid one, or two copies of a partition are to lie on
-    one broker.
+    Raises FtplanError if a broker or a topic is not known or no valid one, two copies of a partition are to lie on one
+    broker, or a partition would have fewer replicas than now and that is not allowed.
 
     *broker_map*: broker id by node id; else a label of the node says, else its id: ``3``, ``broker-3`` or ``kafka-3``.
     *topic*: changelog topic by operator id, several parted by commas; else the operator's label ``changelog``, else
@@ -50,6 +51,9 @@ def kafka_reassignment(
     replica: a path, or ``any``. None leaves it to the brokers. *bandwidth*: throttle, in 2^20 bytes a second.
     """
     assignments = (plan.plan or {})["assignments"]
+    fewer = _fewer(plan, problem)
+    if fewer and not allow_fewer_replicas:
+        raise FtplanError(f"{fewer}: plan with --copies as many as now, or give --allow-fewer-replicas")
     nodes = sorted({node for item in assignments for node in item["checkpoints"]}, key=natural_key)
     operators = sorted({item["operator"] for item in assignments})
     there = () if problem.cluster is None else problem.cluster.position
@@ -74,7 +78,26 @@ def kafka_reassignment(
             )
     entries = [partitions[key] for key in sorted(partitions)]
     text = json.dumps({"version": 1, "partitions": entries}, indent=1) + "\n"
-    return Export("kafka-reassignment", plan.kind, text, tuple(_warnings(plan, entries, bandwidth)))
+    weaker = (Warn("FEWER_REPLICAS", fewer),) if fewer else ()
+    return Export("kafka-reassignment", plan.kind, text, (*_warnings(plan, entries, bandwidth), *weaker))
+
+
+def _fewer(plan: Plan, problem: Problem) -> str:
+    """Say which key groups would have fewer copies than now, as the plan's moves or the cluster tell; "" for none."""
+    body = plan.plan or {}
+    moves, placed = body.get("moves"), problem.cluster and problem.cluster.placement
+    more: Counter[tuple[str, int]] = Counter()
+    for move in moves or ():
+        more[move["operator"], move["key_group"]] += (move.get("from") is None) - (move.get("to") is None)
+    lost = []
+    for item in body["assignments"]:
+        name, group, after = item["operator"], item["key_group"], len(item["checkpoints"])
+        there = placed.checkpoints.get(name, ()) if placed else ()
+        now = len(there[group]) if group < len(there) else 0
+        now = max(now, after - more[name, group]) if moves is not None else now
+        if now > after:
+            lost.append(f"{name}/{group} has {now} replicas now and would have {after}")
+    return f"{lost[0]}{f', and {len(lost) - 1:,} more partitions have fewer' if lost[1:] else ''}" if lost else ""
 
 
 def _broker(node_id: str, mapped: Mapping[str, str], problem: Problem) -> int:

@@ -6,13 +6,16 @@ Importing this loads nothing heavy: it is on the way to every ``--help``.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from ftplan.errors import LONGEST_QUOTE, FtplanError, suggestion
+from ftplan.io.options.quantities import bytes_of, seconds_of, share_of, speed_of
 from ftplan.model.names import Selector
 
 if TYPE_CHECKING:
@@ -22,11 +25,22 @@ if TYPE_CHECKING:
 PlanSource = str | os.PathLike[str] | Mapping[str, Any]
 
 
+Unit = Literal["time", "size", "speed", "share"]
+#: What reads each unit, and an example.
+_READERS: Mapping[Unit, tuple[Callable[[str], float], str]] = {
+    "time": (seconds_of, "5m"),
+    "size": (bytes_of, "2GiB"),
+    "speed": (speed_of, "100MB/s"),
+    "share": (share_of, "70%"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """What is right, in words, and a function that returns the value as planners take it, or raises ValueError.
 
-    ``names`` are the words where it is one of some; ``low`` and ``high`` the limits of a number, None without one.
+    ``names`` are the words where it is one of some; ``low`` and ``high`` the limits of a number, None without one;
+    ``share`` tells that it may be written in percent.
     """
 
     right: str
@@ -35,6 +49,7 @@ class Check:
     names: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    share: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +64,32 @@ class Option:
     metavar
         What ``--help`` calls the value.
     unit
-        How the command line reads a number: with a unit of time, size or speed, else plainly.
+        How text becomes a number: with a unit of time, size or speed, or as a share, which may be in percent; else
+        plainly.
     """
 
     check: Check
     help: str
     flag: str | None = None
     metavar: str | None = None
-    unit: Literal["time", "size", "speed"] | None = None
+    unit: Unit | None = None
 
 
-def option(default: Any, check: Check, help: str, **shown: Any) -> Any:
-    """Return a dataclass field that is an option; *shown* are the further attributes of :class:`Option`."""
-    return field(default=default, metadata={"option": Option(check, help, **shown)})
+def option(default: Any, check: Check, help: str, unit: Unit | None = None, **shown: Any) -> Any:
+    """Return a dataclass field that is an option; *shown* are the further attributes of :class:`Option`.
+
+    A share may be written in percent.
+    """
+    unit = "share" if check.share else unit
+    if unit is not None:
+        read, such = _READERS[unit]
+        right = check.right if check.right.endswith(such) else f"{check.right}, or such as {such}"
+        check = replace(check, right=right, take=partial(_with_unit, check.take, read))
+    return field(default=default, metadata={"option": Option(check, help, unit=unit, **shown)})
+
+
+def _with_unit(take: Callable[[Any], Any], read: Callable[[str], float], value: Any) -> Any:
+    return take(read(value) if isinstance(value, str) else value)
 
 
 def seconds(default: Any, check: Check, help: str, **shown: Any) -> Any:
@@ -143,7 +171,7 @@ def whole(low: int, high: int | None = None) -> Check:
 
 
 def number(low: float, high: float, above: bool = False, below: bool = False) -> Check:
-    """Return a check for a number within limits; *above* and *below* exclude these."""
+    """Return a check for a number within limits; *above* and *below* exclude these. One of at most 1 is a share."""
     words = f"{'above' if above else 'of at least'} {low:g} and {'below' if below else 'at most'} {high:g}"
 
     def take(value: Any) -> float:
@@ -154,7 +182,7 @@ def number(low: float, high: float, above: bool = False, below: bool = False) ->
             raise ValueError
         return real if not isinstance(value, int) else value
 
-    return Check(f"a number {words}", take, "number", low=low, high=high)
+    return Check(f"a number {words}", take, "number", low=low, high=high, share=high == 1.0)
 
 
 def optional(check: Check) -> Check:
@@ -163,7 +191,7 @@ def optional(check: Check) -> Check:
     def take(value: Any) -> Any:
         return None if value is None else check.take(value)
 
-    return Check(check.right, take, check.form, check.names, check.low, check.high)
+    return replace(check, take=take)
 
 
 def _yes_or_no(value: Any) -> bool:
@@ -220,12 +248,32 @@ def document(value: Any) -> Any:
     return value if isinstance(value, (Mapping, Document)) else path(value)
 
 
-FACTOR = number(0.0, 1e9)
+#: A share of what may be more than whole, as utilisation is.
+FACTOR = replace(number(0.0, 1e9), share=True)
 
 
 def written(value: Any) -> float:
-    """Return a number of at least 0, which may be written as text."""
-    return float(FACTOR.take(float(value) if isinstance(value, str) else value))
+    """Return a number of at least 0, which may be written as text, also in percent."""
+    return float(FACTOR.take(share_of(value) if isinstance(value, str) else value))
+
+
+def _windows(value: Any) -> int | str:
+    if not isinstance(value, str) or value.isdigit():
+        return int(whole(1, 1_000_000).take(int(value) if isinstance(value, str) else value))
+    if not seconds_of(value) > 0.0:
+        raise ValueError
+    return f"{seconds_of(value):.12g}s"
+
+
+#: A number of windows, or a time such as ``5m``: see :func:`windows_in`.
+WINDOWS = Check("a number of windows from 1 on, or a time such as 5m", _windows)
+
+
+def windows_in(value: int | str, window_s: float) -> int:
+    """Return the windows that an option of :data:`WINDOWS` names: of a time as many as it takes, at least 1."""
+    if isinstance(value, int):
+        return value
+    return max(1, math.ceil(seconds_of(value) / window_s - 1e-9))
 
 
 FLAG = Check("True or False", _yes_or_no, "flag")

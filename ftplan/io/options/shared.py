@@ -26,7 +26,7 @@ def checkpoints_in_place() -> Any:
 
 def restore_bandwidth() -> Any:
     """Return the option of what restores get."""
-    text = "Of restores, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else the "
+    text = "Of restores, such as 100MB/s.  [default: as --costs says, else the "
     return speed(None, optional(BANDWIDTH), f"{text}cluster's network]")
 
 

@@ -214,7 +214,7 @@ def _memory(inputs: RuleInputs, record: Record) -> NodeRule:
         node = cluster.nodes[i]
         if node.memory_mb is None or held <= node.memory_mb * MB * (1 + ROUNDING):
             return None
-        message = f"{node.id} would hold {held / MB:.6g} MB of state, its memory_mb is {node.memory_mb:g}"
+        message = f"{node.id} would hold {held / MB:.6g} MiB of state, its memory_mb is {node.memory_mb:g}"
         return Violation("OVER_CAPACITY", message, f"node:{node.id}")
 
     return NodeRule(record.held(size_of, used), size_of, judge, none)

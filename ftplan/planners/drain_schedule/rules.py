@@ -223,7 +223,7 @@ def _room(problem: DrainProblem, nodes: BoolArray, moves: Sequence[Move]) -> Ite
         cpu[move.node] -= room.task_cpu[move.task]
         mb[move.node] -= room.task_mb[move.task]
     taken = problem.mask(move.node for move in moves)
-    for left, had, what in ((cpu, room.cpu, "cores"), (mb, room.memory_mb, "MB")):
+    for left, had, what in ((cpu, room.cpu, "cores"), (mb, room.memory_mb, "MiB")):
         over = np.flatnonzero(taken & (left < -_slack(had)))
         if len(over):
             worst = int(over[np.argmin(left[over])])

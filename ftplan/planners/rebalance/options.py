@@ -21,6 +21,7 @@ from ftplan.io.options.fields import (
     size,
     speed,
     whole,
+    written,
 )
 from ftplan.io.options.shared import BANDWIDTH, checkpoints_in_place
 from ftplan.model.defaults import OVERLOAD
@@ -38,7 +39,7 @@ def _demand(value: Any) -> str:
 
 
 def _tolerance(value: Any) -> Any:
-    return value if value in ("auto", "none") else FACTOR.take(float(value) if isinstance(value, str) else value)
+    return value if value in ("auto", "none") else written(value)
 
 
 def _band(value: Any) -> Any:
@@ -135,7 +136,7 @@ class RebalanceOptions(PlanOptions):
     cross_zone_cost: float | None = option(
         None,
         optional(number(0.0, 1e12)),
-        "Add to the objective this much for each MB (2^20 bytes) a second that moves bring between zones, by measured "
+        "Add to the objective this much for each MiB a second that moves bring between zones, by measured "
         "edges, and take it off for what they save.",
         metavar="X",
     )
@@ -153,8 +154,8 @@ class RebalanceOptions(PlanOptions):
     bandwidth: float | None = speed(
         None,
         optional(BANDWIDTH),
-        "Of transfers between two nodes, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs "
-        "says, else the cluster's network, else 100MB]",
+        "Of transfers between two nodes, such as 100MB/s.  [default: as --costs says, else the cluster's network, else "
+        "100MiB/s]",
     )
     serialisation: float | None = speed(
         None, optional(number(1e-6, 1e9)), "How fast state is serialised, and read again.  [default: takes no time]"

@@ -163,7 +163,7 @@ def priced_traffic(
 ) -> PricedTraffic:
     """Return what ``--cross-zone-cost`` charges a key group for each node that it could be on.
 
-    It is the price of an MB (2^20 bytes) per second between zones.
+    It is the price of an MiB per second between zones.
 
     *home*, *rate*: node of each key group and its records per second, (K,). *record_bytes*: of a record into an
     operator, by id, where they are known.

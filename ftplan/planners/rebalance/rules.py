@@ -160,7 +160,7 @@ def _copies(problem: RebalanceProblem, answer: Rebalance) -> Iterator[Breach]:
     for node in np.flatnonzero(np.isfinite(problem.memory) & ~problem.removed).tolist():
         name, has, most = problem.nodes[node], float(used[node]), float(problem.memory[node])
         if over(has, most) and over(has, float(before[node])):
-            text = f"{name} would hold {has / MB:.6g} MB of state and copies, it has {most / MB:.6g}"
+            text = f"{name} would hold {has / MB:.6g} MiB of state and copies, it has {most / MB:.6g}"
             yield Breach(MEMORY, most, has, has, f"node:{name}", text)
 
 

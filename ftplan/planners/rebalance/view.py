@@ -34,7 +34,7 @@ _OF_LOAD = {
     "overloaded_nodes": "overloaded nodes",
     "overload_share": "windows with an overloaded node",
     "excess": "load above the limit, per s",
-    "cross_zone_mb_s": "traffic between zones, MB/s",
+    "cross_zone_mb_s": "traffic between zones, MiB/s",
 }
 _OF_MOVES = {
     "moves": "moves",

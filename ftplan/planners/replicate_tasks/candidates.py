@@ -15,7 +15,7 @@ from ftplan.planners.replicate_tasks.hosts import hosts_of
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 from ftplan.planners.replicate_tasks.rules import CAPACITY, MEMORY, PRIMARY, RULES, ZONE
 
-COLUMNS = ("node", "zone", "cores free", "MB free", "chosen", "ruled out by")
+COLUMNS = ("node", "zone", "cores free", "MiB free", "chosen", "ruled out by")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Rooms:
             "node": node.id,
             "zone": node.zone,
             "cores free": max(0.0, round(cpu, 9)),
-            "MB free": None if np.isinf(mb) else max(0.0, round(mb, 9)),
+            "MiB free": None if np.isinf(mb) else max(0.0, round(mb, 9)),
             "chosen": chosen,
             "ruled out by": None if chosen else self._rule(task, i, cpu, mb),
         }
@@ -84,7 +84,7 @@ class Rooms:
                 return f"REPLICA_IN_SAME_ZONE: {self.cluster.zone_names[i]}, like the task itself on {home}"
         for rule, need, free, limit, unit in (
             (CAPACITY, float(self.prepared.cpu[task]), cpu, node.cpu, "cores"),
-            (MEMORY, float(self.prepared.memory_mb[task]), mb, node.memory_mb or 0.0, "MB"),
+            (MEMORY, float(self.prepared.memory_mb[task]), mb, node.memory_mb or 0.0, "MiB"),
         ):
             if rule in self.rules and need > 0.0 and need > free + SOLVED * max(1.0, limit):
                 lacks = need - max(0.0, free)

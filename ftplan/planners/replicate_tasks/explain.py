@@ -268,7 +268,7 @@ def _node(what: Selector, problem: Problem, chosen: _Chosen) -> Explanation:
             "replica of": chosen.name(task),
             "primary": prepared.primary[task],
             "cores": float(prepared.cpu[task]),
-            "state, MB": float(prepared.memory_mb[task]),
+            "state, MiB": float(prepared.memory_mb[task]),
             "worth": float(losses[task]),
         }
         for task in sorted(chosen.node)
@@ -277,5 +277,5 @@ def _node(what: Selector, problem: Problem, chosen: _Chosen) -> Explanation:
     homes = [task for task, home in enumerate(prepared.primary) if home == node.id]
     cores = float(prepared.cpu[homes].sum())
     note = f"{len(homes)} primaries take {cores:.6g} cores here, other work {node.used_cpu:.6g}, of {node.cpu:.6g}"
-    columns = ("replica of", "primary", "cores", "state, MB", "worth")
+    columns = ("replica of", "primary", "cores", "state, MiB", "worth")
     return Explanation(str(what), f"{what}: the replicas that stand here", columns, tuple(rows), (note,), ())

@@ -67,8 +67,8 @@ class TaskReplicationOptions(FailureOptions):
     budget_mb: float | None = option(
         None,
         optional(number(0.0, 1e18)),
-        "State, in units of 2^20 bytes, that all replicas may hold.",
-        metavar="MB",
+        "State, in MiB, that all replicas may hold.",
+        metavar="MIB",
     )
     target: float | None = option(None, optional(SHARE), "The fewest replicas that reach this value.", metavar="X")
     least: str = option(

@@ -15,7 +15,7 @@ LARGE = 100
 #: Points of the curve that a table shows.
 POINTS = 20
 
-_UNITS = {"tasks": "replicas", "cores": "cores", "mb": "MB (2^20 bytes)"}
+_UNITS = {"tasks": "replicas", "cores": "cores", "mb": "MiB"}
 _FIGURES = (
     ("key_aligned_fidelity", "key-aligned fidelity"),
     ("output_fidelity", "output fidelity"),
@@ -23,7 +23,7 @@ _FIGURES = (
     ("priority_time", "priority x seconds down"),
     ("replicas", "replicas"),
     ("cpu", "cores of replicas"),
-    ("memory_mb", "state of replicas, MB"),
+    ("memory_mb", "state of replicas, MiB"),
 )
 
 #: Figures that only some plans have.

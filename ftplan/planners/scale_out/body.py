@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative
 from ftplan.model.plan import finite
-from ftplan.planners.scale_out.metrics import ScaledFigures, fairness_of
+from ftplan.planners.scale_out.metrics import ScaledFigures, bound_by, fairness_of
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import as_it_runs, highest_use, task_state
 
@@ -60,6 +60,7 @@ def operator_of(figures: ScaledFigures, number: int) -> dict[str, Any]:
         "fairness": fairness_of(figures.prepared, number),
         "utilisation_from": highest_use(operator, None) if known else None,
         "utilisation_to": highest_use(operator, item) if known else None,
+        "bound_by": bound_by(problem, number, item),
     }
 
 
@@ -97,6 +98,11 @@ class OperatorScalingModel(FileModel):
     reason: str | None = Field(None, description="Why so many tasks, and why by this technique")
     utilisation_from: NonNegative | None = Field(None, description="Of its busiest task at the demand, as it runs now")
     utilisation_to: NonNegative | None = Field(None, description="Of its busiest task at the demand, afterwards")
+    bound_by: str | None = Field(
+        None,
+        description="What it has so many tasks for: demand or task-memory; or what keeps it from those that it lacks: "
+        "key-group, max-parallelism, key-groups, slots, cores",
+    )
 
 
 class ScaleOutBody(FileModel):

@@ -46,6 +46,7 @@ _STATED = {
     "state_bytes": "WRONG_COST",
     "utilisation_from": "WRONG_COST",
     "utilisation_to": "WRONG_COST",
+    "bound_by": "WRONG_COST",
 }
 #: What an operator that stays as it is states of itself as it is.
 _STAYING = {"technique": "WRONG_TECHNIQUE", "nodes": "CHANGES_DIFFER", "key_ranges": "WRONG_RANGES"}

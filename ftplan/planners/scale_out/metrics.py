@@ -17,6 +17,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.model.violation import over
+from ftplan.planners.scale_out.parallelism import OperatorSizing
 from ftplan.planners.scale_out.prepare import PreparedScaling
 from ftplan.planners.scale_out.problem import (
     OperatorScaling,
@@ -26,13 +27,12 @@ from ftplan.planners.scale_out.problem import (
     highest_use,
     lacks_memory,
     lacks_tasks,
+    largest_state,
     required_tasks,
 )
 from ftplan.planners.scale_out.rules import SplitPause
 from ftplan.planners.scale_out.techniques.costs import ACTIVE_BACKUP, CHECKPOINT, TechniqueCost, technique_costs
 from ftplan.reports.numbers import SPACE, count, duration, size
-
-TOO_MUCH_STATE = "its tasks suffice at the demand, but one has more state than it may hold"
 
 
 def steps(problem: ScalingProblem, scaling: OperatorScaling, cost: TechniqueCost) -> list[str]:
@@ -117,43 +117,82 @@ def _assisted(cost: TechniqueCost, start: str) -> list[str]:
 
 def why_so_many(figures: ScaledFigures, number: int) -> str:
     """Say why an operator has so many tasks afterwards: what the demand needs, and what its busiest task would have."""
+    return _why_so_many(figures, number).replace(SPACE, " ")
+
+
+def _why_so_many(figures: ScaledFigures, number: int) -> str:
     problem, item = figures.problem, figures.scaling.by_operator.get(number)
     operator, target = problem.operators[number], problem.limits.target
     now = highest_use(operator, None)
     if item is None and not operator.use > 0.0:
         return "nothing is demanded of it, or how many tasks that needs is not known: it stays as it is"
+    bound = bound_by(problem, number, item)
     if item is None:
+        if lacks_tasks(operator, target):
+            return f"its busiest task would have {now:.3g} at the demand, above {target:g}{_kept(bound)}"
+        if lacks_memory(operator):
+            return f"the demand keeps {operator.use:.3g} tasks busy, {_too_full(operator, None)}{_kept(bound)}"
         state = "normal" if operator.state == "scale-in" and operator.parallelism == 1 else operator.state
-        if _lacks_memory_alone(operator, target) and state in ("prepared", "promoted"):
-            return f"{TOO_MUCH_STATE}: no new tasks find room, or none help"
-        return _stays(state, lacks_tasks(operator, target), now, target)
+        return _stays(state, now, _fullest(figures.prepared, number))
     then = highest_use(operator, item)
     need = required_tasks(operator, target)
     text = f"the demand keeps {operator.use:.3g} tasks busy, {need:,} at {target:g} if it were even"
     skew = f"; with these key ranges the busiest one has {then:.3g}, now {now:.3g}" if operator.keyed else ""
+    if bound == "task-memory":
+        sizing = OperatorSizing(operator, problem.split, target)
+        text += f", {sizing.enough_for_demand:,} with its key groups; its state needs {item.parallelism:,} of at most "
+        text += f"{size(operator.task_memory)} each ({operator.task_memory_by})"
     if item.parallelism < operator.parallelism:
-        return f"{text}: {'none suffice, fewer are less busy' if over(then, target) else 'fewer suffice'}{skew}"
-    if _lacks_memory_alone(operator, target):
-        return f"{TOO_MUCH_STATE}{skew}"
+        return f"{text}: {'fewer are no busier' if over(then, target) else 'fewer suffice'}{skew}"
     if operator.state == "normal":
         text = f"a bottleneck before it keeps it idle: {text}"
-    return text + skew + ("; no more find room, or none helps" if over(then, target) else "")
+    if over(largest_state(operator, item), operator.task_memory):
+        skew += f", {_too_full(operator, item)}"
+    return text + skew + (_kept(bound) if over(then, target) else "")
 
 
-def _lacks_memory_alone(operator: ScalableOperator, target: float) -> bool:
-    return lacks_memory(operator) and not lacks_tasks(operator, target)
+def bound_by(problem: ScalingProblem, number: int, item: OperatorScaling | None) -> str | None:
+    """Return what an operator has so many tasks for, or what keeps it from more: :meth:`OperatorSizing.bound_by`."""
+    operator = problem.operators[number]
+    if not operator.use > 0.0:
+        return None
+    return OperatorSizing(operator, problem.split, problem.limits.target).bound_by(item)
 
 
-def _stays(state: str, lacks: bool, now: float, target: float) -> str:
-    if lacks:
-        text = f"its busiest task would have {now:.3g} at the demand, above {target:g}"
-        return f"{text}: no new tasks find room, or none help"
+def _too_full(operator: ScalableOperator, item: OperatorScaling | None) -> str:
+    most = f"of at most {size(operator.task_memory)} ({operator.task_memory_by})"
+    return f"its fullest task has {size(largest_state(operator, item))} of state, {most}"
+
+
+def _kept(bound: str | None) -> str:
+    """Say what keeps an operator from more tasks."""
+    return {
+        "key-group": ": one key group alone is too heavy, no parallelism helps",
+        "cores": ": more find no room, or another operator holds its job back",
+        "slots": ": all slots together do not suffice",
+        "key-groups": ": it has too few key groups",
+        "max-parallelism": ": the most tasks that may be do not suffice",
+    }.get(bound or "", "")
+
+
+def _fullest(prepared: PreparedScaling, number: int) -> float:
+    """Return the memory in use of the task of an operator that has most in use in the last window, in percent."""
+    memory = prepared.histories[number].memory[-1]
+    return float(np.nanmax(memory)) if np.isfinite(memory).any() else 0.0
+
+
+def _stays(state: str, now: float, memory: float) -> str:
+    if state in ("prepared", "promoted") and memory >= FULL:
+        text = f"its tasks suffice at the demand, the busiest has {now:.3g}; the memory of one is {memory:.3g} % full,"
+        return f"{text} and not by the state of its key groups: more tasks do not help"
     if state in ("prepared", "promoted"):
         return f"its tasks suffice at the demand, the busiest has {now:.3g}: it is not the bottleneck"
     text = f"its tasks suffice at the demand, the busiest has {now:.3g}"
     return f"{text}: fewer do not, or find no room beside the old ones" if state == "scale-in" else text
 
 
+#: Percent of its memory from which a task is said to be full: from here on scores rise.
+FULL = 90.0
 #: States of a bottleneck, or of what will soon be one.
 BOTTLENECK = ("prepared", "promoted")
 

@@ -11,6 +11,7 @@ from ftplan.io.options.fields import (
     COSTS,
     FLAG,
     SHARE,
+    WINDOWS,
     Check,
     PlanOptions,
     document,
@@ -63,7 +64,9 @@ class ScaleOutOptions(PlanOptions):
     )
     promote: float = option(70.0, SCORE, "Score above which an operator is a bottleneck, and is split.", metavar="X")
     scale_in: float = option(25.0, SCORE, "Score below which an operator has too many tasks.", metavar="X")
-    hold: int = option(3, whole(1), "Windows for which a score stays below --scale-in before tasks go.", metavar="N")
+    hold: int | str = option(
+        3, WINDOWS, "For so many windows, or so long, a score stays below --scale-in before tasks go.", metavar="N|TIME"
+    )
     rules: Any = option(
         None,
         optional(Check("the path of a bottleneck-rules file, or its document", document)),
@@ -100,7 +103,9 @@ class ScaleOutOptions(PlanOptions):
         one_of(*FORECASTS),
         "How demand goes on: auto = whichever foretold the statistics best, judged on time that it had not seen.",
     )
-    horizon_s: float = seconds(3600.0, TIME, "How far ahead demand is foretold.")
+    horizon_s: float = seconds(
+        3600.0, TIME, "How far ahead demand is foretold, at most a sixth of the time of the statistics."
+    )
     growth: float = option(1.0, number(0.0, 1e6), "Multiplies the demand of sources, for what-if.", metavar="X")
     task_capacity: float | None = option(
         None,
@@ -111,7 +116,8 @@ class ScaleOutOptions(PlanOptions):
     task_memory: float | None = size(
         None,
         optional(number(0.0, 1e24, above=True)),
-        "State that a task may hold, such as 2GB.  [default: its share of its node's memory]",
+        "State that a task may hold, such as 2GiB.  [default: its slot's part of its node's memory, without slots as "
+        "much of it as it has of the node's cores]",
     )
     max_parallelism: int | None = option(
         None, optional(whole(1)), "Most tasks of an operator.  [default: its key groups, else 128]", metavar="N"
@@ -148,8 +154,7 @@ class ScaleOutOptions(PlanOptions):
     bandwidth: float | None = speed(
         None,
         optional(BANDWIDTH),
-        "Of state transfers, per second: MB of 2^20 bytes, or a size such as 1GB.  [default: as --costs says, else "
-        "the cluster's network, else 100MB]",
+        "Of state transfers, such as 100MB/s.  [default: as --costs says, else the cluster's network, else 100MiB/s]",
     )
     max_rescales_per_day: int | None = option(
         None,
@@ -165,7 +170,7 @@ class ScaleOutOptions(PlanOptions):
     )
     max_overloaded: float = option(
         0.05,
-        SHARE,
+        number(0.0, 1.0),
         "With --max-rescales-per-day: the share of windows that may be overloaded; of policies, the share that may end "
         "with work left over.",
         metavar="X",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from ftplan.model.measures.task_state import even_ranges
 from ftplan.model.tolerances import NOISE, ROUNDING
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.problem import (
+    OperatorScaling,
     ScalableOperator,
     ScalingProblem,
     Split,
@@ -231,6 +233,45 @@ class OperatorSizing:
         return any(splitting.even(tasks)[1] <= splitting.most_state for tasks in range(self.most, 0, -1))
 
     @cached_property
+    def enough_for_demand(self) -> int:
+        """The smallest parallelism that suffices whatever state tasks may hold, or does best; at least 1."""
+        if math.isinf(self.operator.task_memory):
+            size = self.enough
+        else:
+            size = OperatorSizing(replace(self.operator, task_memory=math.inf), self.split, self.target).enough
+        return 1 if size is None else size.parallelism
+
+    def bound_by(self, scaling: OperatorScaling | None) -> str | None:
+        """Return what an operator has so many tasks for, or what keeps it from more where it lacks some.
+
+        ``demand`` or ``task-memory`` is what it needs them for, None where nothing changes, or it gets more than that;
+        what keeps it from more is ``key-group``, what limits its parallelism (``max-parallelism``, ``key-groups``,
+        ``slots``) or ``cores``.
+        """
+        operator = self.operator
+        if share_at(highest_use(operator, scaling), self.target) < 1.0:
+            if self.heaviest_group() is not None:
+                return "key-group"
+            return "cores" if self.enough is not None and self.share(self.enough) >= 1.0 else operator.most_by
+        if largest_state(operator, scaling) > operator.task_memory * (1.0 + ROUNDING):
+            return "cores" if self.holds_state else operator.most_by
+        if scaling is None or self.enough is None or scaling.parallelism > self.enough.parallelism:
+            return None
+        return "task-memory" if scaling.parallelism > self.enough_for_demand else "demand"
+
+    @cached_property
+    def fewest_no_busier(self) -> int:
+        """The fewest tasks of which, divided anew, none is busier than the busiest is now; at most as many as now."""
+        now = self.now
+        if not self.operator.keyed:
+            return now.parallelism
+        if self.split == "load":
+            return self.splitting.fewest(now.highest, now.parallelism) or now.parallelism
+        tried = (self.at(tasks) for tasks in range(1, now.parallelism))
+        fewer = (size.parallelism for size in tried if size and size.highest <= now.highest * (1.0 + ROUNDING))
+        return next(fewer, now.parallelism)
+
+    @cached_property
     def enough(self) -> SizeUse | None:
         """The smallest parallelism that suffices; where none does, the smallest with the least use of its busiest task.
 
@@ -252,16 +293,13 @@ class OperatorSizing:
         """Return the parallelisms worth a look where cores are short, up to *most*, ascending.
 
         With each the busiest task is less busy than with all before it; the last of all is :attr:`enough`. Fewer tasks
-        than now only with that one: an operator that cannot get what suffices keeps what it has.
+        than now only where, divided anew, none is busier.
         """
-        enough = self.enough
-        if enough is None:
+        if self.enough is None:
             return ()
-        if enough.parallelism <= self.now.parallelism:
-            return (enough,) if enough.parallelism <= most else ()
-        most = min(most, enough.parallelism)
+        most = min(most, self.enough.parallelism)
         if most not in self._sizes:
-            self._sizes[most] = tuple(self._better(self.now.parallelism, most))
+            self._sizes[most] = tuple(self._better(self.fewest_no_busier, most))
         return self._sizes[most]
 
     def _better(self, least: int, most: int) -> Iterator[SizeUse]:
@@ -293,9 +331,9 @@ class OperatorSizing:
             return None
         if share >= 1.0:
             return self.enough if self.enough.parallelism <= most else None
-        if self.operator.keyed and self.split == "load" and self.now.parallelism < self.enough.parallelism:
+        if self.operator.keyed and self.split == "load":
             least = self.splitting.fewest(self.target / share, min(most, self.enough.parallelism), NOISE)
-            return None if least is None else self.at(max(least, self.now.parallelism))
+            return None if least is None else self.at(least)
         sizes = self.sizes(most)
         at = bisect_left(sizes, share, key=self.share)
         return sizes[at] if at < len(sizes) else None

@@ -8,6 +8,7 @@ import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
+from ftplan.io.options.fields import windows_in
 from ftplan.model.cluster import Cluster
 from ftplan.model.plan import InputFile, Warn
 from ftplan.model.problem import Problem
@@ -96,13 +97,14 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
     setting, assumed = technique_setting(options, situation, usage)
     span, thresholds = reachable(rules), _thresholds(options)
     check_thresholds(thresholds, span)
+    hold = windows_in(options.hold, usage.window_s)
     scored = np.stack([_worst(scores(rules, item.inputs)) for item in usage.histories], axis=1)
-    at_once = _timelines(scored, thresholds, np.zeros(scored.shape[1]), options.hold)
+    at_once = _timelines(scored, thresholds, np.zeros(scored.shape[1]), hold)
     ends = [(score, line.states[-1]) for score, line in zip(scored[-1].tolist(), at_once, strict=True)]
     operators = scalable_operators(usage, options, situation, place, ends)
     built = _problem(options, situation, usage, place, operators, assumed)
     # states do not depend on how long a set-up takes, which starts come too late does
-    lines = _timelines(scored, thresholds, setup_seconds(setting, built) / usage.window_s, options.hold)
+    lines = _timelines(scored, thresholds, setup_seconds(setting, built) / usage.window_s, hold)
     return PreparedScaling(
         problem=built,
         topology=situation.topology,
@@ -117,7 +119,7 @@ def prepare(problem: Problem, options: ScaleOutOptions) -> PreparedScaling:
         thresholds=thresholds,
         scores=scored,
         timelines=lines,
-        hold=options.hold,
+        hold=hold,
         costs=situation.recovery,
         setting=replace(setting, lead_s=leads(lines, usage.window_s)),
         inputs=(*(() if rules_file is None else (rules_file,)), *situation.files),
@@ -149,6 +151,7 @@ def _problem(
         nodes=() if cluster is None else tuple(node.id for node in cluster.nodes),
         free=place.free,
         now=place.now,
+        slots=place.slots,
         limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
     )
     warnings = (
@@ -156,6 +159,7 @@ def _problem(
         *situation.state.warnings,
         *situation.recovery.warnings,
         *assumed,
+        *usage.capped,
         *(warning for item in usage.forecasts if item is not None for warning in item.warnings),
         *partitioning_warnings(built, topology),
     )

@@ -8,7 +8,7 @@ W windows, N nodes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -79,11 +79,25 @@ def lacks_memory(operator: ScalableOperator) -> bool:
 
 
 def scaled_in(operator: ScalableOperator, target: float) -> bool:
-    """Return whether an operator may only lose tasks: its score says so, and its tasks suffice at the demand.
+    """Return whether an operator may only lose tasks: its score says so, its tasks suffice, and they hold their state.
 
     One that is scaled in lets its new tasks take over before those of all others begin.
     """
-    return operator.state == "scale-in" and operator.use > 0.0 and not lacks_tasks(operator, target)
+    if operator.state != "scale-in" or not operator.use > 0.0:
+        return False
+    return not (lacks_tasks(operator, target) or lacks_memory(operator))
+
+
+def slots_taken(problem: ScalingProblem, tasks: Mapping[int, int]) -> int:
+    """Return the slots that jobs take with so many tasks of some operators, the others as now.
+
+    A slot takes one task of each operator of its job, or of its slot sharing group.
+    """
+    groups: dict[tuple[int, str], int] = {}
+    for i, operator in enumerate(problem.operators):
+        group = operator.job, operator.slot_group
+        groups[group] = max(groups.get(group, 0), tasks.get(i, operator.parallelism))
+    return sum(groups.values())
 
 
 def acting(problem: ScalingProblem) -> tuple[int, ...]:
@@ -173,6 +187,9 @@ class ScalableOperator:
     state: State
     #: Share of all output that it obstructs or lets through, Stela's effective throughput percentage [Xu2016]
     throughput_percentage: float = 0.0
+    most_by: str = "max-parallelism"  # what limits ``most``: that, "key-groups" or "slots"
+    task_memory_by: str = "--task-memory"  # what limits ``task_memory``
+    slot_group: str = ""  # its slot sharing group: tasks of operators of one group share slots
     #: (K,) nodes that hold a checkpoint of each key group, ascending; () without
     copies: tuple[tuple[int, ...], ...] = ()
 
@@ -199,7 +216,7 @@ class Scaling:
     """Operators whose tasks are replaced, in the order in which that is done. Operators that stay are not in it.
 
     ``least_extra_cpu`` is a proven bound: whatever sustains as much load as can be reserves so many cores more than
-    now, at least, where only operators change that the load needs or that are scaled in; None where it is not known.
+    now, at least, where only operators change that lack tasks or that are scaled in; None where it is not known.
     """
 
     operators: tuple[OperatorScaling, ...] = ()
@@ -234,8 +251,14 @@ class ScalingProblem:
     nodes: tuple[str, ...] = ()  # (N,) ids
     free: FloatArray = field(default_factory=lambda: np.zeros(0))  # (N,) cores for new tasks
     now: tuple[tuple[int, ...], ...] = ()  # (O,) node of each task now
+    slots: float = math.inf  # of all nodes that accept tasks together, inf where unknown
     limits: ScalingLimits = ScalingLimits()
     warnings: tuple[Warn, ...] = field(default=())
+
+    @cached_property
+    def most_slots(self) -> float:
+        """Slots that may be taken: those that there are, or as many as now where these are more already."""
+        return max(self.slots, slots_taken(self, {}))
 
     @cached_property
     def jobs(self) -> tuple[IntArray, ...]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ftplan.model.cluster import Cluster, Placement
 from ftplan.model.task_graph import TaskGraph
-from ftplan.model.topology import FloatArray, IntArray, Operator, Topology
+from ftplan.model.tolerances import TINY
+from ftplan.model.topology import BoolArray, FloatArray, IntArray, Operator, Topology
 from ftplan.model.units import MB
 from ftplan.planners.deployed import Copies
 
@@ -20,8 +21,10 @@ class ClusterRoom(NamedTuple):
     """What nodes have for new tasks; N nodes by their position in the cluster, none without one."""
 
     free: FloatArray  # (N,) cores
-    memory_per_core: FloatArray  # (N,) bytes, inf where unknown
-    least_memory_per_core: float  # on a node that accepts tasks, whichever it is
+    memory_per_core: FloatArray  # (N,) bytes of nodes without slots, inf where unknown
+    memory_per_slot: FloatArray  # (N,) bytes of nodes with slots, inf where unknown
+    accepting: BoolArray  # (N,) whether tasks may go there
+    slots: float  # of all these nodes together, inf where any does not say
     #: Nodes of the tasks of each operator, by position in the topology, () where unknown
     now: tuple[tuple[int, ...], ...]
 
@@ -29,7 +32,10 @@ class ClusterRoom(NamedTuple):
 def room(topology: Topology, cluster: Cluster | None) -> ClusterRoom:
     """Return what nodes that accept tasks have free beside the placement's tasks, active replicas and foreign work."""
     if cluster is None:
-        return ClusterRoom(np.zeros(0), np.zeros(0), math.inf, tuple(() for _ in topology.operators))
+        none = np.zeros(0)
+        return ClusterRoom(
+            none, none, none, np.zeros(0, dtype=np.bool_), math.inf, tuple(() for _ in topology.operators)
+        )
     standing = Placement() if cluster.placement is None else cluster.placement
     now = tuple(tuple(cluster.position[node] for node in standing.tasks.get(o.id, ())) for o in topology.operators)
     used = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64)
@@ -41,32 +47,58 @@ def room(topology: Topology, cluster: Cluster | None) -> ClusterRoom:
                 used[cluster.position[node]] += operator.cpu[index]
     accepting = cluster.accepting("tasks")
     memory = np.array([math.inf if n.memory_mb is None else n.memory_mb * MB for n in cluster.nodes])
-    per_core = np.divide(memory, cluster.cpu, out=np.full(len(memory), math.inf), where=cluster.cpu > 0.0)
-    least = float(per_core[accepting].min(initial=math.inf))
-    return ClusterRoom(np.where(accepting, np.maximum(cluster.cpu - used, 0.0), 0.0), per_core, least, now)
+    slots = np.array([math.nan if n.slots is None else n.slots for n in cluster.nodes])
+    by_core = np.isnan(slots) & (cluster.cpu > 0.0)
+    return ClusterRoom(
+        np.where(accepting, np.maximum(cluster.cpu - used, 0.0), 0.0),
+        np.divide(memory, cluster.cpu, out=np.full(len(memory), math.inf), where=by_core),
+        np.where(np.isnan(slots), math.inf, memory / slots),
+        accepting,
+        math.inf if np.isnan(slots[accepting]).any() else float(slots[accepting].sum()),
+        now,
+    )
 
 
 def task_memory(graph: TaskGraph, place: ClusterRoom, asked: float | None) -> FloatArray:
     """Return the bytes that each task may hold, (T,), inf where unknown.
 
-    As *asked*, else as much of its node's memory as it has of its cores; on a node that is not known, the least that
-    that is on any.
+    As *asked*, else its slot's part of its node's memory, or without slots as much of it as it has of the node's cores;
+    on a node that is not known, the least that that is on any.
     """
     if asked is not None:
         return np.full(graph.tasks, asked)
-    per_core = np.full(graph.tasks, place.least_memory_per_core)
-    for i, nodes in enumerate(place.now):
-        if nodes:
-            per_core[graph.slice_of(i)] = place.memory_per_core[list(nodes)]
     cpu = graph.per_task("cpu")
-    return np.asarray(np.multiply(cpu, per_core, out=np.full(graph.tasks, math.inf), where=cpu > 0.0))
+    held = np.empty(graph.tasks)
+    for i, nodes in enumerate(place.now):
+        part, on = graph.slice_of(i), list(nodes)
+        if nodes:
+            held[part] = np.minimum(_by_core(cpu[part], place.memory_per_core[on]), place.memory_per_slot[on])
+        else:
+            held[part] = [new_task_memory(cores, place, None).bytes for cores in cpu[part].tolist()]
+    return held
 
 
-def new_task_memory(cpu: float, place: ClusterRoom, asked: float | None) -> float:
-    """Return the bytes that a new task of so many cores may hold wherever it goes, inf where unknown."""
+class TaskMemory(NamedTuple):
+    """Bytes of state that a task may hold, inf where unknown, and what says so."""
+
+    bytes: float
+    by: str
+
+
+def new_task_memory(cpu: float, place: ClusterRoom, asked: float | None) -> TaskMemory:
+    """Return what a new task of so many cores may hold wherever it goes."""
     if asked is not None:
-        return asked
-    return cpu * place.least_memory_per_core if cpu > 0.0 else math.inf
+        return TaskMemory(asked, "--task-memory")
+    by_core = float(_by_core(np.array(cpu), place.memory_per_core[place.accepting]).min(initial=math.inf))
+    by_slot = float(place.memory_per_slot[place.accepting].min(initial=math.inf))
+    if by_slot <= by_core:
+        return TaskMemory(by_slot, "a slot's part of a node's memory")
+    return TaskMemory(by_core, f"the part of a node's memory that {cpu:g} is of its cores")
+
+
+def _by_core(cpu: FloatArray, per_core: FloatArray) -> FloatArray:
+    """Return bytes for cores, inf for none."""
+    return np.where(cpu > 0.0, np.maximum(cpu, TINY) * per_core, math.inf)
 
 
 def copies_of(operator: Operator, copies: Copies, cluster: Cluster | None) -> tuple[tuple[int, ...], ...]:

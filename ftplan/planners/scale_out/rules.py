@@ -18,18 +18,21 @@ from ftplan.planners.scale_out.problem import (
     acting,
     highest_use,
     largest_state,
+    slots_taken,
     waves,
 )
 
 RANGES, TARGET, TASK_MEMORY, MOST, PEAK = "ranges", "target", "task-memory", "max-parallelism", "peak"
+SLOTS = "slots"
 FREE_CPU, QUOTA, NODE_CPU = "free-cpu", "quota", "node-cpu"
 LATENCY, TECHNIQUE = "latency-budget", "technique"
 #: The rules that a scale-out can name, in the order in which :func:`broken` looks at them.
-RULES = (RANGES, TARGET, TASK_MEMORY, MOST, PEAK, FREE_CPU, QUOTA, NODE_CPU, LATENCY, TECHNIQUE)
+RULES = (RANGES, TARGET, TASK_MEMORY, MOST, SLOTS, PEAK, FREE_CPU, QUOTA, NODE_CPU, LATENCY, TECHNIQUE)
 #: The code of each broken rule.
 CODES = {
     TARGET: "OVER_CAPACITY",
     TASK_MEMORY: "OVER_CAPACITY",
+    SLOTS: "OVER_CAPACITY",
     NODE_CPU: "OVER_CAPACITY",
     MOST: "OVER_PARALLELISM",
     PEAK: "UNDER_PEAK",
@@ -60,13 +63,16 @@ class SplitPause(NamedTuple):
 def rules(problem: ScalingProblem, scaling: Scaling, budget_s: float | None = None) -> tuple[str, ...]:
     """Return the names of the rules in force; *budget_s* is the longest pause that is asked for.
 
-    ``target`` is only in force where all operators that may change keep it: what does not fit is left out.
+    ``target`` and ``task-memory`` are only in force where all operators that may change keep them: what does not fit is
+    left out, and state may fit into no parallelism.
     """
+    bounded = any(np.isfinite(operator.task_memory) for operator in problem.operators)
     given = {
         RANGES: True,
         TARGET: not any(_above_target(problem, scaling, acting(problem))),
-        TASK_MEMORY: any(np.isfinite(operator.task_memory) for operator in problem.operators),
+        TASK_MEMORY: bounded and not any(_memory(problem, scaling)),
         MOST: True,
+        SLOTS: np.isfinite(problem.slots),
         PEAK: any(operator.state == "scale-in" for operator in problem.operators),
         FREE_CPU: problem.limits.free_cpu is not None,
         QUOTA: problem.limits.quota is not None,
@@ -93,6 +99,7 @@ def broken(
         *_above_target(problem, scaling, acting(problem)),
         *_memory(problem, scaling),
         *_most(problem, scaling),
+        *_slots(problem, scaling),
         *_peak(problem, scaling),
         *_cores(problem, scaling),
         *_nodes(problem, scaling),
@@ -152,12 +159,12 @@ def _above_target(problem: ScalingProblem, scaling: Scaling, which: tuple[int, .
 
 
 def _memory(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:
-    """New tasks hold no more state than they may, or than the fullest task holds now."""
-    for item in scaling.operators:
-        operator = problem.operators[item.operator]
-        has, most = largest_state(operator, item), operator.task_memory
-        if over(has, most) and over(has, largest_state(operator, None)):
-            text = f"{operator.id} has a task with {has / MB:.6g} MB of state, it may hold {most / MB:.6g}"
+    """Tasks of operators that change, or may change, hold no more state than they may."""
+    for position in sorted({*scaling.by_operator, *acting(problem)}):
+        operator = problem.operators[position]
+        has, most = largest_state(operator, scaling.by_operator.get(position)), operator.task_memory
+        if over(has, most):
+            text = f"{operator.id} has a task with {has / MB:.6g} MiB of state, it may hold {most / MB:.6g}"
             yield Breach(TASK_MEMORY, most, has, has, name_of(operator), text)
 
 
@@ -167,6 +174,13 @@ def _most(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:
         if item.parallelism > operator.most:
             text = f"{operator.id} has {item.parallelism:,} tasks, at most {operator.most:,} may be"
             yield Breach(MOST, operator.most, item.parallelism, item.parallelism, name_of(operator), text)
+
+
+def _slots(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:
+    """No more slots are taken than there are, or than now."""
+    taken, most = slots_taken(problem, {i: item.parallelism for i, item in scaling.by_operator.items()}), problem.slots
+    if taken > problem.most_slots:
+        yield Breach(SLOTS, most, taken, taken, None, f"jobs take {taken:,} slots, the nodes have {most:,.0f}")
 
 
 def _peak(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:

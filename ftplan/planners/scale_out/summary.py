@@ -276,6 +276,7 @@ def forecast_of(prepared: PreparedScaling) -> list[dict[str, Any]]:
             "promote_in_s": None if when.promote_in_s is None else list(when.promote_in_s),
             "prepare_in_s": when.prepare_in_s,
             "method": ahead.method,
+            "horizon_s": len(ahead.mean) * prepared.window_s,
             "error": ahead.error,
             "error_same_as_yesterday": ahead.error_same_as_yesterday,
         })  # fmt: skip

@@ -13,7 +13,7 @@ from ftplan.planners.scale_out.diff import ScaleOutDifference
 from ftplan.planners.scale_out.figure import changed, due, lead, operators, records
 from ftplan.planners.views import SHOWN, capped, changed_objective, changed_options, figure, headline, refusal
 from ftplan.reports.answer import Answer, Table, cell
-from ftplan.reports.numbers import SPACE
+from ftplan.reports.numbers import SPACE, duration
 from ftplan.reports.sparkline import levels, sparkline
 
 #: Numbers of tasks, or of key groups, that a warning lists.
@@ -75,13 +75,13 @@ def _traps(traps: Sequence[int]) -> str:
 
 
 def _forecasts(plan: Plan) -> list[Table]:
-    """Return how well demand was foretold on time that the forecast had not seen."""
-    rows = [
-        (item.get("operator"), item.get("method"), item.get("error"), item.get("error_same_as_yesterday"))
-        for item in records(plan, "forecast")
-        if item.get("method")
-    ]
-    columns = ("operator", "foretold by", "error on unseen time", "same as yesterday")
+    """Return how well demand was foretold at the horizon, on time that the forecast had not seen."""
+    known = [item for item in records(plan, "forecast") if item.get("method")]
+    names = ("operator", "method", "error", "error_same_as_yesterday")
+    rows = [tuple(item.get(name) for name in names) for item in known]
+    ahead = {float(item["horizon_s"]) for item in known if item.get("horizon_s") is not None}
+    at = f"error {duration(ahead.pop())} ahead" if len(ahead) == 1 else "error on unseen time"
+    columns = ("operator", "foretold by", at.replace(SPACE, " "), "same as yesterday")
     return [capped(columns, rows)] if rows else []
 
 
@@ -223,7 +223,8 @@ def _changes(plan: Plan) -> list[Table]:
     """Return the tasks of operators that change, how busy they are then, by which technique, and what that takes."""
     rows = []
     for item in changed(plan):
-        tasks = f"{item['parallelism_from']:,} -> {item['parallelism_to']:,}"
+        tasks, bound = f"{item['parallelism_from']:,} -> {item['parallelism_to']:,}", item.get("bound_by")
+        tasks += f" ({bound})" if bound not in (None, "demand") else ""
         use = f"{percent(item.get('utilisation_from'))} -> {percent(item.get('utilisation_to'))}"
         takes = (item.get("technique") or "–", item.get("pause_s"), item.get("extra_core_s"))
         rows.append((item["operator"], tasks, use, *takes))

@@ -20,6 +20,7 @@ from ftplan.io.options.fields import (
     some_of,
     whole,
 )
+from ftplan.io.options.quantities import seconds_of
 from ftplan.io.options.shared import resolution
 from ftplan.planners.scale_out.options import SCORE, ScaleOutOptions
 
@@ -42,7 +43,7 @@ def _load(value: Any) -> Any:
 
 def _times(value: Any) -> tuple[float, ...]:
     items = value if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
-    return tuple(TIME.take(float(item.removesuffix("s")) if isinstance(item, str) else item) for item in items)
+    return tuple(TIME.take(seconds_of(item) if isinstance(item, str) else item) for item in items)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,9 +120,9 @@ class ScalingSimulationOptions(Options):
     reaction_s: float = seconds(120.0, TIME, "storm-restart: from a promotion until somebody restarts the job.")
     restart_at_s: tuple[float, ...] = option(
         (),
-        Check("a number of seconds, or a list of them", _times, "texts"),
-        "storm-restart: restart after so many seconds instead; repeatable.",
-        metavar="SECONDS",
+        Check("a time such as 11m, or a list of them", _times, "texts"),
+        "storm-restart: restart after this time instead; repeatable.",
+        metavar="TIME",
     )
     batch_s: float | None = seconds(
         None,

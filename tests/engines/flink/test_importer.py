@@ -111,6 +111,7 @@ def test_hosts_and_processes() -> None:
         ("localhost-33605-9348c5", 2.0, 1400.0), ("localhost-41235-40489b", 2.0, 1400.0),
     ]  # fmt: skip
     where = [s["taskmanager-id"].replace(":", "-") for s in answer("v3_vertex")["subtasks"]]
+    assert [n["slots"] for n in done.cluster["nodes"] + apart["nodes"]] == [4, 2, 2]
     placed = apart["placement"]["tasks"]["IntervalJoin-16-Calc-17"]
     assert placed == where
 

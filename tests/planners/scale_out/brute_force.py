@@ -86,9 +86,9 @@ def best(plan: Document, documents: Document) -> tuple[float, float]:
         most = min(asked["max_parallelism"] or 16, groups or 16)
         each = [(name, t, max(_shares(operator, use[name], t, asked)), now[name] == 1.0) for t in range(1, most + 1)]
         if now[name] < 1.0:
-            # Fewer tasks than now only where these do as well as any number.
-            top = next(item for item in each if item[2] >= max(other[2] for other in each) - SLACK)
-            choices.append([(name, 0, now[name], False), *(item for item in each if item[1] >= min(tasks, top[1]))])
+            # Fewer tasks than now only where these are no busier.
+            able = [item for item in each if item[1] >= tasks or item[2] >= now[name] - 1e-12]
+            choices.append([(name, 0, now[name], False), *able])
         elif states[name] == "scale-in":
             choices.append([(name, 0, 1.0, True), *(item for item in each if item[1] < tasks and item[2] == 1.0)])
     jobs, weights = jobs_of(documents["topology"]), weights_of(documents)
@@ -98,8 +98,9 @@ def best(plan: Document, documents: Document) -> tuple[float, float]:
         levels = [min(shares[o] for o in job) for job in jobs]
         value = sum(weight * level for weight, level in zip(weights, levels, strict=True))
         needed = {name for job, level in zip(jobs, levels, strict=True) for name in job if now[name] < level - 1e-12}
-        if any(tasks and not smaller and name not in needed for name, tasks, _, smaller in chosen):
-            continue  # what lacks tasks changes only where its job's level needs it
+        idle = [(name, tasks) for name, tasks, _, smaller in chosen if tasks and not smaller and name not in needed]
+        if any(tasks >= by_id[name]["parallelism"] for name, tasks in idle):
+            continue  # what lacks tasks grows only where its job's level needs it
         extra = sum(by_id[n]["cpu"] * (tasks - by_id[n]["parallelism"]) for n, tasks, *_ in chosen if tasks)
         tried.append((-round(value, 9), extra, [item for item in chosen if item[1]]))
     return next((-v, extra) for v, extra, items in sorted(tried, key=lambda t: t[:2]) if _fits(items, asked, documents))

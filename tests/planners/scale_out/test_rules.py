@@ -62,7 +62,9 @@ def test_fewer_tasks_keep_the_peak() -> None:
 
 def test_state_and_numbers_of_tasks() -> None:
     assert names(problem(replace(HOT, task_memory=4.0)), SPLIT) == []
-    assert names(problem(replace(HOT, task_memory=3.0)), SPLIT) == []  # no fuller than now, which is 6
+    assert names(problem(replace(HOT, task_memory=3.0)), SPLIT) == ["task-memory"]
+    assert "task-memory" not in rules(problem(replace(HOT, task_memory=3.0)), Scaling((SPLIT,)))
+    assert names(problem(HOT, slots=1.0), SPLIT) == ["slots"]
     one = OperatorScaling(0, 1, ((0, 3),))
     assert set(names(problem(replace(HOT, task_memory=3.0)), one)) == {"target", "task-memory", "peak"}
     assert names(problem(replace(HOT, most=3)), SPLIT) == ["max-parallelism"]
@@ -96,6 +98,13 @@ def test_rules_in_force() -> None:
     assert rules(problem(HOT), Scaling((SPLIT,))) == ("ranges", "target", "max-parallelism", "technique")
     assert "target" not in rules(problem(HOT), Scaling())
     everything = problem(
-        replace(HOT, task_memory=9.0), IDLE, free_cpu=9.0, quota=99.0, nodes=("n1",), free=np.ones(1), now=((0,), (0,))
+        replace(HOT, task_memory=9.0),
+        IDLE,
+        free_cpu=9.0,
+        quota=99.0,
+        nodes=("n1",),
+        free=np.ones(1),
+        now=((0,), (0,)),
+        slots=9.0,
     )
     assert rules(everything, Scaling((SPLIT,)), budget_s=1.0) == RULES

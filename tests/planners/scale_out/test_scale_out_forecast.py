@@ -22,6 +22,20 @@ def until(windows: int) -> ftplan.Problem:
     return ftplan.load(topology=TOPOLOGY, cluster=CLUSTER, stats=stats)
 
 
+def test_a_horizon_beyond_what_the_statistics_support_is_cut() -> None:
+    """A sixth of 40 minutes; what is shorter stays, each with an error of its own."""
+    plans = {horizon: planned(until(40), forecast="trend", horizon_s=horizon) for horizon in (120.0, 3600.0, 86400.0)}
+    told = {horizon: plan.summary["forecast"][-1] for horizon, plan in plans.items()}
+    assert [item["horizon_s"] for item in told.values()] == [120.0, 360.0, 360.0]
+    assert told[120.0]["error"] != told[3600.0]["error"] == told[86400.0]["error"]
+    said = [[w.message for w in plan.warnings if w.code == "HORIZON_CAPPED"] for plan in plans.values()]
+    assert [len(messages) for messages in said] == [0, 1, 1]
+    assert said[1][0].startswith("demand is forecast 360 s ahead instead, --horizon is 3600 s: ")
+    short = planned(until(5), forecast="trend")
+    assert short.summary["forecast"] == []
+    assert [w.message[:23] for w in short.warnings if w.code == "HORIZON_CAPPED"] == ["demand is not forecast,"]
+
+
 @pytest.mark.parametrize("before", [1, 2, 3])
 def test_a_ramp_is_foretold_before_it_is_a_bottleneck(before: int) -> None:
     """The statistics end so many windows before that of the crossing, while the load grows: it lies in the range."""
@@ -31,7 +45,8 @@ def test_a_ramp_is_foretold_before_it_is_a_bottleneck(before: int) -> None:
     (told,) = (item for item in plan.summary["forecast"] if item["operator"] == "count")
     low, median, high = told["promote_in_s"]
     assert low <= before * WINDOW_S <= (high or np.inf)
-    assert low <= median
+    assert median is None or low <= median
+    assert told["horizon_s"] == now // 6 * WINDOW_S
     assert told["prepare_in_s"] == pytest.approx(low - 30.0, abs=1.0)  # it starts, and the state is copied
     assert told["prepare_in_s"] < low - 30.0
     assert told["method"] == "trend"

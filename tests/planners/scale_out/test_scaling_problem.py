@@ -162,11 +162,11 @@ def test_what_operators_are_sized_for(options: Mapping[str, Any], expected: floa
 
 
 def test_what_is_foretold_counts_where_it_is_more() -> None:
-    plain, ahead = prepared(), prepared(forecast="trend", horizon_s=600.0)
+    plain, ahead = prepared(), prepared(forecast="trend", horizon_s=360.0)
     assert all(item is None for item in plain.forecasts)
     for before, after, told in zip(plain.sized_for, ahead.sized_for, ahead.forecasts, strict=True):
         assert told is not None
-        assert len(told.mean) == 10
+        assert len(told.mean) == 6
         assert after == pytest.approx(max(before, told.high.max()))
     names = [item.id for item in ahead.problem.operators]
     parse, count = (ahead.forecasts[names.index(name)] for name in ("parse", "count"))

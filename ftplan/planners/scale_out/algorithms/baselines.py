@@ -24,6 +24,7 @@ from ftplan.planners.scale_out.problem import (
     required_tasks,
     scaled_in,
     share_at,
+    slots_taken,
     task_state,
     task_use,
 )
@@ -43,21 +44,23 @@ def what_fits(problem: ScalingProblem, asked: Sizes) -> Scaling:
     placed: Placed = {}
     free, cores = problem.free.astype(np.float64), room.cores
     for i in sorted(first, key=lambda i: (room.cpu[i] * (within[i] - room.now[i]), i)):
-        cores = _taken(room, i, within[i], free, cores, placed)
+        cores = _taken(room, i, within, free, cores, placed)
     for i in tuple(placed):
         cores += float(room.cpu[i] * room.now[i])
         if problem.nodes:
             room.give_back(i, free)
     for i in sorted(set(within) - set(first), key=lambda i: (-operators[i].throughput_percentage, i)):
-        cores = _taken(room, i, within[i], free, cores, placed)
+        cores = _taken(room, i, within, free, cores, placed)
     made = [OperatorScaling(i, within[i], even_ranges_of(operators[i], within[i]), placed[i]) for i in placed]
     return Scaling(ordered(problem, made))
 
 
-def _taken(room: FreeCores, operator: int, tasks: int, free: np.ndarray, cores: float, placed: Placed) -> float:
-    """Place an operator if it fits; return the cores that are left."""
+def _taken(room: FreeCores, operator: int, sizes: Sizes, free: np.ndarray, cores: float, placed: Placed) -> float:
+    """Place an operator with its tasks of *sizes* if it fits; return the cores that are left."""
+    tasks = sizes[operator]
     needed = float(room.cpu[operator] * tasks)
-    if needed > cores + ROUNDING * max(1.0, room.total):
+    after = {i: sizes[i] for i in (*placed, operator)}
+    if needed > cores + ROUNDING * max(1.0, room.total) or slots_taken(room.problem, after) > room.problem.most_slots:
         return cores
     nodes = room.put(operator, tasks, free) if room.problem.nodes else ()
     if nodes is None:

@@ -45,8 +45,8 @@ class ChosenSizes(NamedTuple):
 class ScalingModel:
     """The choices of a problem, and how many tasks of each size go to each node in each wave.
 
-    Variables: one level of each job; whether an operator is scaled in, or gets room for its state; tasks of each size,
-    wave and node. Tasks of one size and wave are alike until they are dealt out to operators.
+    Variables: one level of each job; whether an operator is scaled in, gets leaner, or gets room for its state; tasks
+    of each size, wave and node. Tasks of one size and wave are alike until they are dealt out to operators.
     """
 
     def __init__(self, choices: ScalingChoices, levels: list[list[JobLevel]], room: FreeCores) -> None:
@@ -61,9 +61,14 @@ class ScalingModel:
             self.model.add_exactly_one(level)
         self.smaller = {i: self.model.new_bool_var("") for i in choices.smaller}
         self.roomier = {i: self.model.new_bool_var("") for i in choices.roomier}
+        self.leaner = {i: self.model.new_bool_var("") for i in choices.leaner}
+        for _, own, taken in self._by_job():
+            for i in own.sizes.keys() & self.leaner.keys():
+                self.model.add_at_most_one(taken, self.leaner[i])
         self.first = self._tasks_by_size([(i, choices.smaller[i], taken) for i, taken in self.smaller.items()])
         self.second = self._tasks_by_size(
             [(i, choices.roomier[i], taken) for i, taken in self.roomier.items()]
+            + [(i, choices.leaner[i], taken) for i, taken in self.leaner.items()]
             + [(i, tasks, taken) for _, level, taken in self._by_job() for i, tasks in level.sizes.items()]
         )
         if self.cores.most is not None:
@@ -72,6 +77,8 @@ class ScalingModel:
             )
             self.model.add(_units(self.first) <= self.cores.most)
             self.model.add(_units(self.second) <= self.cores.most + freed)
+        if np.isfinite(self.problem.slots):
+            self._limit_slots()
         self.on_nodes: tuple[dict[tuple[int, int], Any], dict[tuple[int, int], Any]] = ({}, {})
         if self.problem.nodes:
             self._nodes_together()
@@ -82,6 +89,24 @@ class ScalingModel:
                     on = [variable for (_, own), variable in self.on_nodes[wave].items() if own == size]
                     self.model.add(sum(on) == tasks)
         self.value: Any = sum(self._worth(level, job) * taken for job, level, taken in self._by_job())
+
+    def _limit_slots(self) -> None:
+        """Limit slots: a slot sharing group of a job takes as many as its operator with most tasks has."""
+        added: dict[int, list[Any]] = {}
+        chosen = [(i, tasks, self.smaller[i]) for i, tasks in self.choices.smaller.items()]
+        chosen += [(i, tasks, self.roomier[i]) for i, tasks in self.choices.roomier.items()]
+        chosen += [(i, tasks, self.leaner[i]) for i, tasks in self.choices.leaner.items()]
+        chosen += [(i, tasks, taken) for _, level, taken in self._by_job() for i, tasks in level.sizes.items()]
+        for i, tasks, taken in chosen:
+            added.setdefault(i, []).append((tasks - int(self.room.now[i])) * taken)
+        most = int(self.problem.most_slots)
+        groups: dict[tuple[int, str], Any] = {}
+        for i, operator in enumerate(self.problem.operators):
+            group = operator.job, operator.slot_group
+            if group not in groups:
+                groups[group] = self.model.new_int_var(0, most, "")
+            self.model.add(groups[group] >= int(self.room.now[i]) + sum(added.get(i, ())))
+        self.model.add(sum(groups.values()) <= most)
 
     def _by_job(self) -> list[tuple[int, JobLevel, Any]]:
         return [
@@ -172,6 +197,7 @@ class ScalingModel:
             )
 
         terms = [(cost({i: self.choices.smaller[i]}), taken) for i, taken in self.smaller.items()]
+        terms += [(cost({i: self.choices.leaner[i]}), taken) for i, taken in self.leaner.items()]
         terms += [(cost(level.sizes), taken) for _, level, taken in self._by_job()]
         roomier = [(cost({i: self.choices.roomier[i]}), taken) for i, taken in self.roomier.items()]
         above = 1 + sum(abs(own) for own, _ in (*terms, *roomier))
@@ -183,6 +209,8 @@ class ScalingModel:
             self.model.add_hint(variable, i in start.smaller)
         for i, variable in self.roomier.items():
             self.model.add_hint(variable, i in start.others)
+        for i, variable in self.leaner.items():
+            self.model.add_hint(variable, start.others.get(i) == self.choices.leaner[i])
         for levels, variables in zip(self.levels, self.level, strict=True):
             reached = [place for place, level in enumerate(levels) if level.sizes.items() <= start.others.items()]
             for place, variable in enumerate(variables):
@@ -191,6 +219,7 @@ class ScalingModel:
     def _answer(self, found: SatAnswer, bound: float, fewest: bool) -> ChosenSizes:
         smaller = {i: self.choices.smaller[i] for i in found.chosen(self.smaller)}
         others = {i: self.choices.roomier[i] for i in found.chosen(self.roomier)}
+        others |= {i: self.choices.leaner[i] for i in found.chosen(self.leaner)}
         for _, level, taken in self._by_job():
             if found.value(taken):
                 others |= level.sizes
@@ -220,7 +249,7 @@ def _units(tasks: dict[int, Any]) -> Any:
 
 
 def filled(choices: ScalingChoices, levels: list[list[JobLevel]], room: FreeCores) -> ChosenSizes:
-    """Return a choice that fits: scale-ins, the level of each job by what it gains for its cores, then room for state.
+    """Return a choice that fits: scale-ins, the level of each job by what it gains for its cores, then all others.
 
     The highest level of a job that fits is searched by bisection. Cost O(jobs x log levels) placements.
     """
@@ -243,8 +272,9 @@ def filled(choices: ScalingChoices, levels: list[list[JobLevel]], room: FreeCore
             fits = room.placed(smaller, others | levels[job][middle].sizes) is not None
             low, high = (middle, high) if fits else (low, middle - 1)
         others |= levels[job][low].sizes
-    for i, tasks in choices.roomier.items():
-        others = others | {i: tasks} if room.placed(smaller, others | {i: tasks}) is not None else others
+    for i, tasks in {**choices.roomier, **choices.leaner, **others}.items():
+        more = others | {i: tasks}
+        others = more if i in others or room.placed(smaller, more) is not None else others
     placed = room.placed(smaller, others)
     assert placed is not None  # each step was tried
     return ChosenSizes(smaller, others, placed, 1.0, False)
@@ -257,8 +287,8 @@ def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     ones. Where all that jobs could use fits into the free cores, that is the answer, without a solver. Otherwise one
     integer program chooses the level that each job sustains, with the fewest tasks for it, the operators that are
     scaled in, and the nodes of new tasks, in two waves; a second run takes the fewest cores, then the fewest changes.
-    Operators change only where the level of their job needs it; fewer tasks than now only where these suffice, or where
-    none do and with these the busiest is least busy.
+    Operators that lack tasks change where the level of their job needs it, or where fewer tasks, divided anew, are no
+    busier than now.
 
     Guarantee: ``optimal``, or ``feasible`` with the proven gap at the time limit; ``least_extra_cpu`` of the answer is
     set where the fewest cores are proven, without those that only give room to state. More free cores, quota, nodes or
@@ -270,7 +300,8 @@ def exact(problem: ScalingProblem, search: SearchOptions) -> Result[Scaling]:
     why = above_quota(problem, room.total)
     if why is not None:
         return why
-    wanted: Sizes = {i: tasks for level in choices.best for i, tasks in level.sizes.items()} | choices.roomier
+    levels = {i: tasks for level in choices.best for i, tasks in level.sizes.items()}
+    wanted: Sizes = choices.roomier | choices.leaner | levels
     best = float(sum(weight * level.share for weight, level in zip(problem.weight, choices.best, strict=True)))
     placed = room.placed(choices.smaller, wanted)
     if placed is not None:

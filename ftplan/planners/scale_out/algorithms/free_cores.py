@@ -17,7 +17,14 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING, TINY
 from ftplan.model.topology import FloatArray, IntArray
 from ftplan.planners.scale_out.parallelism import sizings
-from ftplan.planners.scale_out.problem import ScalingProblem, acting, lacks_memory, lacks_tasks, scaled_in
+from ftplan.planners.scale_out.problem import (
+    ScalingProblem,
+    acting,
+    lacks_memory,
+    lacks_tasks,
+    scaled_in,
+    slots_taken,
+)
 
 #: Parallelism of operators by their numbers.
 Sizes = dict[int, int]
@@ -41,17 +48,21 @@ class ScalingChoices:
         self.smaller: Sizes = {}
         #: Operators whose score is high and whose tasks suffice but have more state than they may: one where it fits.
         self.roomier: Sizes = {}
-        #: (J,) operators of each job that lack tasks. They change where their job's level needs it.
+        #: Operators that lack tasks, where fewer are no busier than now: what they may have where no level needs more.
+        self.leaner: Sizes = {}
+        #: (J,) operators of each job that lack tasks. They change where their job's level needs it, or get leaner.
         self.lacking: list[list[int]] = [[] for _ in problem.weight]
         for number in acting(problem):
             item, sizing = problem.operators[number], self.sizings[number]
             if lacks_tasks(item, target):
                 self.lacking[item.job].append(number)
+                if (tasks := sizing.fewest_no_busier) < item.parallelism and tasks <= sizing.most:
+                    self.leaner[number] = tasks
             elif scaled_in(item, target):
                 size = sizing.fewest(1.0, item.parallelism - 1)
                 if size is not None:
                     self.smaller[number] = size.parallelism
-            elif item.state != "normal" and lacks_memory(item):
+            elif lacks_memory(item):
                 size = sizing.fewest(1.0, sizing.most)
                 if size is not None and sizing.holds_state:
                     self.roomier[number] = size.parallelism
@@ -193,11 +204,13 @@ class FreeCores:
         return [int(min(count, item.most)) for count, item in zip(tasks, self.problem.operators, strict=True)]
 
     def placed(self, smaller: Sizes, others: Sizes) -> Placed | None:
-        """Return nodes for all tasks, () each without a cluster; None where cores are short, or no nodes were seen.
+        """Return nodes for all tasks, () each without a cluster; None where cores or slots are short, or no nodes seen.
 
         Large tasks first, spread over nodes; where that fails packed as closely as can be. Cost O(tasks x nodes).
         """
         if self.short(smaller) or self.short(others, self.freed(smaller)):
+            return None
+        if slots_taken(self.problem, smaller | others) > self.problem.most_slots:
             return None
         if not self.problem.nodes:
             return dict.fromkeys((*smaller, *others), ())

@@ -12,6 +12,7 @@ import numpy as np
 from ftplan.model.plan import Infeasible, Warn, canonical_number
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
+from ftplan.model.units import MB
 from ftplan.planners.budget import Budget
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.result import Result
@@ -25,6 +26,7 @@ from ftplan.planners.scale_out.problem import (
     highest_use,
     lacks_memory,
     lacks_tasks,
+    largest_state,
     share_at,
     sustained,
     sustained_load,
@@ -112,8 +114,10 @@ def _warnings(problem: ScalingProblem, sizings: list[OperatorSizing], answer: Sc
         operator, sizing = problem.operators[number], sizings[number]
         if operator.state in ("prepared", "promoted") and not (lacks_tasks(operator, target) or lacks_memory(operator)):
             text = f"{operator.id}: {operator.parallelism} tasks suffice at the demand; what raised its score of"
-            yield Warn(NOT_THE_BOTTLENECK, f"{text} {operator.score:.3g} lies elsewhere")
+            yield Warn(NOT_THE_BOTTLENECK, f"{text} {operator.score:.3g} lies elsewhere: before it, or in its memory")
             continue
+        if number in answer.by_operator:
+            yield from _assumed(sizing, answer.by_operator[number])
         heaviest = sizing.heaviest_group()
         if heaviest is not None:
             text = f"{operator.id}: key group {heaviest[0]} alone would keep a task {heaviest[1]:.0%} busy, above the"
@@ -122,13 +126,29 @@ def _warnings(problem: ScalingProblem, sizings: list[OperatorSizing], answer: Sc
             yield from _short(problem, sizing, answer.by_operator.get(number))
 
 
+def _assumed(sizing: OperatorSizing, item: OperatorScaling) -> Iterator[Warn]:
+    """Yield where a limit of state that nobody stated, and not the demand, decides how many tasks there are."""
+    operator = sizing.operator
+    if operator.task_memory_by != "--task-memory" and sizing.bound_by(item) == "task-memory":
+        text = f"{operator.id}: {item.parallelism} tasks because each is taken to hold at most"
+        text = f"{text} {_mib(operator.task_memory)} of state, {operator.task_memory_by}: its demand needs"
+        text = f"{text} {sizing.enough_for_demand}; --task-memory says what a task may hold"
+        yield Warn("TASK_MEMORY_ASSUMED", text)
+
+
+def _mib(size: float) -> str:
+    return f"{size / MB:.6g} MiB"
+
+
 def _short(problem: ScalingProblem, sizing: OperatorSizing, item: OperatorScaling | None) -> Iterator[Warn]:
     """Yield what keeps an operator from tasks that suffice."""
     operator, target, enough = sizing.operator, problem.limits.target, sizing.enough
     tasks = operator.parallelism if item is None else item.parallelism
     if not sizing.holds_state:
-        text = f"{operator.id}: with at most {sizing.most} tasks none of which holds more than"
-        yield Warn(NOT_ENOUGH_TASKS, f"{text} {operator.task_memory:.6g} bytes its state does not fit")
+        has, may = _mib(largest_state(operator, item)), _mib(operator.task_memory)
+        text = f"{operator.id}: its state fits into none of up to {sizing.most} tasks (bound by {operator.most_by})"
+        text += f" of at most {may} each: {operator.task_memory_by}; that limit is not kept"
+        yield Warn(NOT_ENOUGH_TASKS, f"{text}, the fullest task has {has}")
     if enough is None:
         return
     if share_at(enough.highest, target) < 1.0:
@@ -137,7 +157,7 @@ def _short(problem: ScalingProblem, sizing: OperatorSizing, item: OperatorScalin
         text = f"{operator.id}: {text} {enough.highest:.0%} busy"
         yield Warn(NOT_ENOUGH_TASKS, text if most else f"{text}, and more, up to {sizing.most}, do not help")
     elif tasks < enough.parallelism:
-        need = "demand and its state" if lacks_memory(operator) else "demand"
+        need = "demand" if sizing.enough_for_demand == enough.parallelism else "state"
         text = f"{operator.id} needs {enough.parallelism} tasks for its {need}, and has {tasks}: {_why(problem)}"
         yield Warn(NOT_ENOUGH_CORES, text)
 
@@ -147,4 +167,5 @@ def _why(problem: ScalingProblem) -> str:
     names = [] if limits.free_cpu is None else ["--free-cpu"]
     names += [] if limits.quota is None else ["--quota"]
     names += ["the free cores of nodes"] if problem.nodes else []
+    names += ["the slots of nodes"] if np.isfinite(problem.slots) else []
     return f"no more fit into {' or '.join(names)}, or {elsewhere}" if names else elsewhere

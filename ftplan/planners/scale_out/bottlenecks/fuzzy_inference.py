@@ -46,20 +46,20 @@ class FuzzyRules:
 
 
 def membership(shape: Trapezoid, at: FloatArray) -> FloatArray:
-    """Return the degree to which values have a label; a vertical edge belongs to the label."""
+    """Return the degree to which values have a label, NaN where unknown; a vertical edge belongs to the label."""
     start, top, last, end = shape
     rising = (at - start) / (top - start) if top > start else (at >= start).astype(float)
     falling = (end - at) / (end - last) if end > last else (at <= end).astype(float)
     degree: FloatArray = np.clip(np.minimum(rising, falling), 0.0, 1.0)
-    return degree
+    return np.where(np.isnan(at), np.nan, degree)
 
 
 def scores(rules: FuzzyRules, inputs: FloatArray) -> FloatArray:
     """Return the score of each task and window, (...), of what is known of it, (..., 3), in percent.
 
-    An input that is NaN counts as the mean of the known ones; the score is NaN where none is known, or no rule says
-    anything. The centre of gravity is that of the piecewise linear outline itself, not of samples of it: exact but for
-    rounding. Cost: a hundred operations a point or two, ten million points in seconds.
+    An input that is NaN is left out, and with it the rules that need it; the score is NaN where none is known, or no
+    rule says anything. The centre of gravity is that of the piecewise linear outline itself, not of samples of it:
+    exact but for rounding. Cost: a hundred operations a point or two, ten million points in seconds.
     """
     given = np.asarray(inputs, dtype=float)
     points = given.reshape(-1, len(INPUTS))
@@ -67,12 +67,8 @@ def scores(rules: FuzzyRules, inputs: FloatArray) -> FloatArray:
     centres = np.empty(len(points))
     for at in range(0, len(points), _CHUNK):
         some = np.clip(points[at : at + _CHUNK], 0.0, 100.0)
-        known = np.isfinite(some)
-        count = known.sum(axis=1)
-        if not known.all():
-            mean = np.where(known, some, 0.0).sum(axis=1) / np.maximum(count, 1)
-            some = np.where(known, some, mean[:, None])
-        centres[at : at + _CHUNK] = np.where(count > 0, _centres(_levels(rules, some), cuts), np.nan)
+        known = np.isfinite(some).any(axis=1)
+        centres[at : at + _CHUNK] = np.where(known, _centres(_levels(rules, some), cuts), np.nan)
     return centres.reshape(given.shape[:-1])
 
 
@@ -85,7 +81,7 @@ def _levels(rules: FuzzyRules, points: FloatArray) -> FloatArray:
     levels = {label: np.zeros(len(points)) for label in rules.score}
     for condition, label in rules.rules:
         if condition is not None:
-            levels[label] = np.maximum(levels[label], condition.degree(degrees))
+            levels[label] = np.fmax(levels[label], condition.degree(degrees))
     rest = 1.0 - np.maximum.reduce(list(levels.values()))
     for condition, label in rules.rules:
         if condition is None:

@@ -11,6 +11,8 @@ The second form of a term counts inputs with that label; numbers are digits, or 
 far as no other rule does. As in Mamdani's inference, ``and`` is the least degree, ``or`` the largest, ``not`` what is
 missing to 1. "N or more" is the N-th largest degree, which is what the disjunction of all conjunctions of N inputs
 comes to.
+
+An unknown input (NaN) is left out: counts are of the known inputs, and what names an unknown one is unknown itself.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ _TOKEN = re.compile(r"\s*([A-Za-z][A-Za-z0-9_-]*|[0-9]+|[()]|\S)")
 
 
 class Is(NamedTuple):
-    """The degree to which an input has a label."""
+    """The degree to which an input has a label, NaN where the input is unknown."""
 
     input: str
     label: str
@@ -47,15 +49,19 @@ class Is(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """The degree to which at least *least* inputs have a label, and no more than *most*; None is no limit."""
+    """The degree to which at least *least* known inputs have a label (None: all), and no more than *most* (or None)."""
 
     label: str
-    least: int
+    least: int | None
     most: int | None
 
     def degree(self, degrees: Degrees) -> FloatArray:
         """Return it: by size, the degree of the *least*-th input, and what the one after the *most*-th leaves."""
-        each = np.sort([labels[self.label] for labels in degrees.values()], axis=0)[::-1]
+        known = np.array([labels[self.label] for labels in degrees.values()])
+        if self.least is None:
+            every: FloatArray = np.fmin.reduce(known)
+            return every
+        each = np.sort(np.nan_to_num(known), axis=0)[::-1]
         enough: FloatArray = each[self.least - 1] if self.least else np.ones_like(each[0])
         if self.most is None or self.most >= len(each):
             return enough
@@ -91,8 +97,8 @@ class Either(NamedTuple):
     conditions: tuple[Condition, ...]
 
     def degree(self, degrees: Degrees) -> FloatArray:
-        """Return the largest of their degrees."""
-        largest: FloatArray = np.maximum.reduce([condition.degree(degrees) for condition in self.conditions])
+        """Return the largest of their degrees that are known."""
+        largest: FloatArray = np.fmax.reduce([condition.degree(degrees) for condition in self.conditions])
         return largest
 
 
@@ -163,10 +169,12 @@ class _Reader:
         return Not(term) if opposite else term
 
     def _counted(self) -> Condition:
-        word, count = self._peek(), len(self._inputs)
+        word = self._peek()
+        least: int | None
+        most: int | None
         if word in ("all", "any", "none"):
             self._take()
-            least, most = {"all": (count, None), "any": (1, None), "none": (0, 0)}[word]
+            least, most = {"all": (None, None), "any": (1, None), "none": (0, 0)}[word]
         elif self._skip("exactly"):
             least = self._number()
             most = least

@@ -112,8 +112,8 @@ class OperatorHistory:
     """What one operator did in each window, and what it would have had to do.
 
     The three inputs of the fuzzy inference are percentages, NaN where unknown. The paper does not say what its data
-    size measures [Mudassar2019]: that it is the records that wait for a task, over what the task takes in a window, is
-    ours.
+    size measures [Mudassar2019]: that it is the records that a task processed or that wait for it, over those that it
+    can process in a window, is ours.
     """
 
     operator: str
@@ -127,9 +127,8 @@ class OperatorHistory:
 
     @property
     def inputs(self) -> FloatArray:
-        """The three inputs as the fuzzy inference takes them, (W, T, 3): memory alone says nothing."""
-        memory = np.where(np.isnan(self.cpu) & np.isnan(self.data), np.nan, self.memory)
-        return np.stack([self.cpu, memory, self.data], axis=-1)
+        """The three inputs as the fuzzy inference takes them, (W, T, 3)."""
+        return np.stack([self.cpu, self.memory, self.data], axis=-1)
 
     @property
     def needed(self) -> FloatArray:

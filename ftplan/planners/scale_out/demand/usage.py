@@ -15,6 +15,7 @@ import numpy as np
 from ftplan.errors import FtplanError
 from ftplan.model.machine_limits import GB, VARIABLE, available_bytes
 from ftplan.model.measures.measured_tasks import MeasuredGroups, MeasuredTasks, measured_groups, measured_tasks
+from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
 from ftplan.model.task_graph import TaskGraph
 from ftplan.model.topology import FloatArray, Operator, Topology
@@ -29,7 +30,7 @@ from ftplan.planners.scale_out.demand.operator_demand import (
     tasks_kept_busy,
     throughput_percentages,
 )
-from ftplan.planners.scale_out.forecasting.forecast import Forecast, forecast
+from ftplan.planners.scale_out.forecasting.forecast import SUPPORTED, Forecast, forecast
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalableOperator, State, lacks_tasks
@@ -57,6 +58,7 @@ class OperatorUsage:
     look_back: slice  # the windows that sizes follow from
     #: How the demand on each operator goes on; None where none was asked for, or nothing is known of it
     forecasts: tuple[Forecast | None, ...]
+    capped: tuple[Warn, ...]  # that forecasts do not go as far as was asked for
     #: (O,) records/s that each is sized for, NaN where unknown: the demand of the look-back or what is foretold,
     #: whichever is more, times the growth
     sized_for: FloatArray
@@ -110,11 +112,12 @@ def operator_usage(situation: Situation, options: ScaleOutOptions, task_memory: 
     demand = operator_demand(graph, measured, flows.flows, window_s)
     used = histories(graph, measured, demand, window_s, window, options.task_capacity, task_memory)
     offered = steady(demand, window_s)
-    ahead = demand_forecasts(offered, window_s, options.horizon_s, options.forecast)
+    horizon, capped = supported_horizon(stats.manifest.windows, window_s, options.horizon_s, options.forecast)
+    ahead = demand_forecasts(offered, window_s, horizon, options.forecast)
     highest = np.array([np.nan if item is None else item.high.max() for item in ahead])
     sized = np.fmax(demand_statistic(offered, options.demand, window), highest) * options.growth
     peak = demand_statistic(offered, "peak", window) * options.growth
-    return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, sized, peak)
+    return OperatorUsage(graph, window_s, measured, groups, flows, used, window, ahead, capped, sized, peak)
 
 
 @lru_cache(maxsize=1)  # a plan is judged by the tables that it was made from
@@ -153,6 +156,8 @@ def scalable_operators(
         if state == "scale-in":  # whatever statistic is asked for, fewer tasks have to take the peak too
             demand = float(np.fmax(demand, usage.peak[i]))
         use, cpu = tasks_kept_busy(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
+        most, most_by = _most(operator, options.max_parallelism, place.slots)
+        memory = new_task_memory(cpu, place, options.task_memory)
         made.append(
             ScalableOperator(
                 id=operator.id,
@@ -160,14 +165,17 @@ def scalable_operators(
                 parallelism=operator.parallelism,
                 cpu=cpu,
                 key_groups=operator.key_groups or 0,
-                most=_most(operator, options.max_parallelism),
+                most=most,
+                most_by=most_by,
                 use=use,
                 group_use=use * usage.group_shares(i),
                 state_bytes=state_bytes.get(operator.id, np.zeros(0)),
-                task_memory=new_task_memory(cpu, place, options.task_memory),
+                task_memory=memory.bytes,
+                task_memory_by=memory.by,
                 score=score,
                 state=state,
                 copies=copies_of(operator, copies, situation.cluster),
+                slot_group=(operator.labels or {}).get("slot_sharing_group", ""),
             )
         )
     lacking = np.array([lacks_tasks(operator, options.target_utilisation) for operator in made], dtype=np.bool_)
@@ -176,26 +184,36 @@ def scalable_operators(
     return tuple(replace(item, throughput_percentage=p) for item, p in zip(made, percentages, strict=True))
 
 
-def _most(operator: Operator, asked: int | None) -> int:
-    """Return the largest parallelism of an operator: as asked, and no more than it has key groups; else 128."""
-    limits = [limit for limit in (asked, operator.key_groups) if limit]
-    return min(limits) if limits else MOST_TASKS
+def _most(operator: Operator, asked: int | None, slots: float) -> tuple[int, str]:
+    """Return the largest parallelism of an operator, and what limits it: 128 where nothing does."""
+    most = asked or (MOST_TASKS if operator.key_groups is None and math.isinf(slots) else math.inf)
+    limits = {"max-parallelism": most, "key-groups": operator.key_groups or math.inf, "slots": slots}
+    by = min(limits, key=limits.__getitem__)
+    return int(limits[by]), by
 
 
-def demand_forecasts(demand: FloatArray, window_s: float, horizon_s: float, method: str) -> tuple[Forecast | None, ...]:
+def supported_horizon(windows: int, window_s: float, horizon_s: float, method: str) -> tuple[int, tuple[Warn, ...]]:
+    """Return how many windows ahead demand is forecast, 0 for not at all, and a warning where --horizon is further.
+
+    That is a sixth of the windows of the statistics at most: beyond it nothing judges a forecast.
+    """
+    asked, supported = math.ceil(horizon_s / window_s - 1e-9), min(windows // SUPPORTED, MOST_AHEAD)
+    if method == "none" or asked <= supported:
+        return 0 if method == "none" else asked, ()
+    said = f"demand is forecast {supported * window_s:g} s ahead instead" if supported else "demand is not forecast"
+    text = f"{said}, --horizon is {horizon_s:g} s: statistics of {windows * window_s:g} s judge a forecast over a sixth"
+    return supported, (Warn("HORIZON_CAPPED", f"{text} of that; measure for longer"),)
+
+
+def demand_forecasts(demand: FloatArray, window_s: float, horizon: int, method: str) -> tuple[Forecast | None, ...]:
     """Return a forecast of the demand on each operator, (O, W) in records/s; None where nothing is known of it.
 
-    Operators whose demand is the same but for a factor, as all after one source, have one forecast times theirs.
+    *horizon*: windows, 0 for no forecasts. Operators whose demand is the same but for a factor, as all after one
+    source, have one forecast times theirs.
 
-    Raises FtplanError if the statistics are too short for the method, or the horizon has too many windows.
+    Raises FtplanError if the statistics are too short for the method.
     """
-    horizon = math.ceil(horizon_s / window_s - 1e-9)
-    if method != "none" and horizon > MOST_AHEAD:
-        limit = f"{MOST_AHEAD:,} windows of {window_s:g} s"
-        raise FtplanError(
-            f"--horizon: {horizon_s:g} s are more than {limit}: give less, or longer --window of statistics"
-        )
-    if method == "none" or horizon < 1:
+    if horizon < 1:
         return (None,) * len(demand)
     season = windows_a_day(window_s)
     told: list[Forecast | None] = []

@@ -106,6 +106,12 @@ def _median(values: FloatArray, weights: FloatArray) -> float:
 MOST_ORIGINS, MOST_WINDOWS = 60, 20_000
 #: Shares of what may come that lie below the range, and below its upper end.
 LOW, HIGH = 0.05, 0.95
+#: Of a series, the part that may be foretold: it is judged on half of the series, in three stretches at least.
+SUPPORTED = 6
+#: Of the windows that are judged, the last part: what is said of the horizon.
+LAST_PART = 8
+#: By how much ranges are wider because methods are chosen by the very errors that these are made of.
+CHOSEN = 1.15
 #: What a method with its parameters foretells, (P, H), from each of the origins (P,) for H windows.
 Rule = Callable[[IntArray, int], FloatArray]
 NAIVE = "seasonal-naive"
@@ -131,7 +137,7 @@ class Forecast(NamedTuple):
     paths: FloatArray
     method: str  # how it was made; seasonal-naive is 'same as yesterday'
     season: int  # windows after which it repeats, 0 where it knows no daily pattern
-    #: Mean absolute error on unseen time, as a share of the mean there; None where there was no such time
+    #: Mean absolute error at the horizon on unseen time, as a share of the mean there; None without any such time
     error: float | None
     #: That of 'same as yesterday' on the same time; None without a whole day before it
     error_same_as_yesterday: float | None
@@ -141,7 +147,7 @@ class Forecast(NamedTuple):
 class Forecaster(NamedTuple):
     """A method that was chosen on the first windows of a series, and foretells from any later origin.
 
-    ``off`` (P, R) is what it was off by on stretches of unseen time; R windows are judged.
+    ``off`` (P, R) is what it may be off by: what it was off by on stretches of unseen time, of R windows each, widened.
     """
 
     rule: Rule
@@ -168,10 +174,12 @@ def forecast(series: FloatArray, horizon: int, season: int, method: str = "auto"
     """Foretell a series (W,) for *horizon* windows; *season* is how many windows make a day (0: unknown).
 
     Trend and smoothing are tried with a daily pattern and without, trends of short lines and long, damped more and
-    less, or as what today differs from yesterday, which fades; ``auto`` tries all methods. The one of least error is
-    taken. Errors are of up to 60 origins in the second half of the series, each seeing the time before it only
-    [Tashman2000]; parameters come from the time before the first of them. As the least of a few, the error of the
-    method taken is a little kind.
+    less, or as what today differs from yesterday, which fades; ``auto`` tries all methods. The one of least error over
+    the horizon is taken; the error that is stated is that at its end. Errors are of up to 60 origins in the second half
+    of the series, each seeing the time before it only [Tashman2000]; parameters come from the time before the first of
+    them. As the least of a few, the error of the method taken is a little kind.
+
+    The range is that of these errors, widened for how few they are: see :func:`widening`.
 
     Gaps (NaN) repeat what was before. Only the last 20,000 windows are looked at, and smoothing is fitted twice: about
     half a second for 10,000 windows.
@@ -195,9 +203,12 @@ def forecaster(series: FloatArray, known: int, horizon: int, season: int, method
     error = [_error(item, actual) for item in off]
     asked = [k for k, item in enumerate(candidates) if method in ("auto", item.method)]
     best = min(asked, key=lambda k: (error[k] is None, error[k]))
-    beside = next((error[k] for k, item in enumerate(candidates) if item.method == NAIVE), None)
+    there = slice(-max(1, reach // LAST_PART), None)
+    at_horizon = [_error(item[:, there], actual[:, there]) for item in off]
+    beside = next((at_horizon[k] for k, item in enumerate(candidates) if item.method == NAIVE), None)
     chosen = candidates[best]
-    return Forecaster(chosen.rule, off[best], chosen.method, chosen.season, error[best], beside, warnings)
+    wider = off[best] * widening((known - first) / reach)
+    return Forecaster(chosen.rule, wider, chosen.method, chosen.season, at_horizon[best], beside, warnings)
 
 
 def _candidates(values: FloatArray, season: int, first: int, method: str) -> tuple[list[_Candidate], tuple[Warn, ...]]:
@@ -245,6 +256,18 @@ def _unseen(windows: int, horizon: int, season: int) -> tuple[int, int]:
         if enough <= windows - 2 * reach:
             first = max(first, enough)
     return first, reach
+
+
+def widening(stretches: float) -> float:
+    """Return by how much a range of errors on so many stretches that do not overlap has to be wider to hold the next.
+
+    As the quantile of a Student distribution over the normal one, for the mean and the spread of few are not known well
+    ([Hyndman2021], 5.5), times :data:`CHOSEN`.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    few = max(stretches, 2.0)
+    return float(CHOSEN * stdtrit(few - 1.0, HIGH) / ndtri(HIGH) * np.sqrt(1.0 + 1.0 / few))
 
 
 def _error(off: FloatArray, actual: FloatArray) -> float | None:

@@ -17,7 +17,7 @@ What cannot be written, and who can.
   $ ftplan export-plan plan.json
   2> ftplan: export-plan: Missing option '--to'. Choose from: kafka-reassignment, kafka-streams, kubernetes, storm, flink, csv
   [2]
-  $ ftplan export-plan plan.json --to csv --bandwidth 5
+  $ ftplan export-plan plan.json --to csv --bandwidth 5MiB/s
   2> ftplan: --bandwidth is for --to kafka-reassignment, not for --to csv
   [2]
   $ ftplan export-plan topology.yaml --to csv

@@ -29,3 +29,5 @@ How many copies, and which of the nodes may go: a sweep over rings.
   zone-violations       7          0          0          0       0      3   61.2    147      21.86
   copysets              7          4          4          4       5      5      5      5      4.571
   1 of 9 cases failed, first too-many-copies: a ring of 6 nodes has room for 5 backups of each key group, not 9: owner and backups are different nodes; give --replication 5 at most
+  2> ftplan: warning: 8 of 9 cases, first base: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  2> ftplan: warning: 5 of 9 cases, first base: above 0.85 of their capacity: n6; another node (--add) would relieve them [OVERLOADED]

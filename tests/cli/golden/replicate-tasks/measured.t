@@ -12,12 +12,12 @@ The way that carries most, as a log of tasks and substreams tells.
   2> failures               worst-case
   2> outputs weigh by       rate
   2> rules                  budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
-  2>                        before  this plan  random choice (mean of 20)
-  2> output fidelity             0     0.7371                     0.00559
-  2> internal completeness       0     0.7887                      0.2395
-  2> replicas                    0          3                           –
-  2> cores of replicas           0     0.6533                           –
-  2> state of replicas, MB       0        1.5                           –
+  2>                         before  this plan  random choice (mean of 20)
+  2> output fidelity              0     0.7371                     0.00559
+  2> internal completeness        0     0.7887                      0.2395
+  2> replicas                     0          3                           –
+  2> cores of replicas            0     0.6533                           –
+  2> state of replicas, MiB       0        1.5                           –
   2> replica of  node
   2> alerts/0    n4
   2> clicks/1    n6
@@ -36,12 +36,12 @@ The way that carries most, as a log of tasks and substreams tells.
   2> failures               worst-case
   2> outputs weigh by       rate
   2> rules                  budget
-  2>                        before  this plan  random choice (mean of 20)
-  2> output fidelity             0     0.0625                     0.01875
-  2> internal completeness       0     0.2292                      0.1979
-  2> replicas                    0          3                           –
-  2> cores of replicas           0          3                           –
-  2> state of replicas, MB       0        1.5                           –
+  2>                         before  this plan  random choice (mean of 20)
+  2> output fidelity              0     0.0625                     0.01875
+  2> internal completeness        0     0.2292                      0.1979
+  2> replicas                     0          3                           –
+  2> cores of replicas            0          3                           –
+  2> state of replicas, MiB       0        1.5                           –
   2> operator  replicas  tasks
   2> alerts           1  0
   2> clicks           1  0
@@ -89,12 +89,12 @@ A topology that states something else.
   2> failures               worst-case
   2> outputs weigh by       rate
   2> rules                  budget
-  2>                        before  this plan  random choice (mean of 20)
-  2> output fidelity             0     0.8378                      0.1716
-  2> internal completeness       0     0.2548                      0.3752
-  2> replicas                    0          3                           –
-  2> cores of replicas           0     0.4422                           –
-  2> state of replicas, MB       0        2.5                           –
+  2>                         before  this plan  random choice (mean of 20)
+  2> output fidelity              0     0.8378                      0.1716
+  2> internal completeness        0     0.2548                      0.3752
+  2> replicas                     0          3                           –
+  2> cores of replicas            0     0.4422                           –
+  2> state of replicas, MiB       0        2.5                           –
   2> operator  replicas  tasks
   2> alerts           1  0
   2> sessions         2  2-3

@@ -13,12 +13,12 @@ Half of the tasks, as a table.
   failures               worst-case
   outputs weigh by       rate
   rules                  budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
-                         before  this plan  random choice (mean of 20)
-  output fidelity             0      0.125                      0.0875
-  internal completeness       0       0.25                      0.3229
-  replicas                    0          4                           –
-  cores of replicas           0          4                           –
-  state of replicas, MB       0          2                           –
+                          before  this plan  random choice (mean of 20)
+  output fidelity              0      0.125                      0.0875
+  internal completeness        0       0.25                      0.3229
+  replicas                     0          4                           –
+  cores of replicas            0          4                           –
+  state of replicas, MiB       0          2                           –
   replica of  node
   alerts/0    n3
   alerts/1    n4
@@ -174,12 +174,12 @@ For the failure of a zone.
   failures               failure
   outputs weigh by       rate
   rules                  budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
-                         before  this plan  random choice (mean of 20)
-  output fidelity             0       0.25                       0.175
-  internal completeness       0     0.4167                       0.425
-  replicas                    0          2                           –
-  cores of replicas           0          2                           –
-  state of replicas, MB       0        0.5                           –
+                          before  this plan  random choice (mean of 20)
+  output fidelity              0       0.25                       0.175
+  internal completeness        0     0.4167                       0.425
+  replicas                     0          2                           –
+  cores of replicas            0          2                           –
+  state of replicas, MiB       0        0.5                           –
   replica of  node
   alerts/0    n3
   clicks/0    n4
@@ -200,12 +200,12 @@ The fewest replicas for a fidelity, in a job without a cluster.
   failures             worst-case
   outputs weigh by     rate
   rules                target
-                         before  this plan  random choice (mean of 20)
-  output fidelity             0        0.5                      0.3438
-  internal completeness       0     0.6667                      0.5604
-  replicas                    0          6                           –
-  cores of replicas           0          6                           –
-  state of replicas, MB       0          3                           –
+                          before  this plan  random choice (mean of 20)
+  output fidelity              0        0.5                      0.3438
+  internal completeness        0     0.6667                      0.5604
+  replicas                     0          6                           –
+  cores of replicas            0          6                           –
+  state of replicas, MiB       0          3                           –
   operator  replicas  tasks
   alerts           2  0-1
   clicks           2  0-1
@@ -233,7 +233,7 @@ Every budget up to four, as Markdown.
   | internal completeness | 0 | 0.25 | 0.3229 |
   | replicas | 0 | 4 | – |
   | cores of replicas | 0 | 4 | – |
-  | state of replicas, MB | 0 | 2 | – |
+  | state of replicas, MiB | 0 | 2 | – |
   | operator | replicas | tasks |
   |---|---:|---|
   | alerts | 2 | 0-1 |

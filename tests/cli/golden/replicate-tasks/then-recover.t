@@ -21,7 +21,7 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
   priority x seconds down       4          0              4                           –
   replicas                      0          1              2                           –
   cores of replicas             0          1              2                           –
-  state of replicas, MB         0          1            0.5                           –
+  state of replicas, MiB        0          1            0.5                           –
   replica of  node
   sessions/0  n5
   2> ftplan: algorithm: structure-aware (the default)

@@ -47,9 +47,9 @@ What else the statistics say: policies over time, thresholds, and a log of keys.
   [ ]   5 of sessions  stop the 4 old tasks
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
   sessions    100%                           2.211               4
-  operator  foretold by     error on unseen time  same as yesterday
-  alerts    seasonal-naive                     0                  0
-  sessions  seasonal-naive                     0                  0
+  operator  foretold by     error 60 min ahead  same as yesterday
+  alerts    seasonal-naive                   0                  0
+  sessions  seasonal-naive                   0                  0
   prepared from  ready in time  share of time with backups
            69.5              1                     0.01389
              70              0                           0

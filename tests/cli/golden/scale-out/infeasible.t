@@ -24,8 +24,8 @@ Fewer cores than the tasks take already.
   fairness: cores had of those needed  0.8496
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
   sessions    100%                           3.317               5
-  operator  foretold by     error on unseen time  same as yesterday
-  sessions  seasonal-naive                     0                  0
+  operator  foretold by     error 60 min ahead  same as yesterday
+  sessions  seasonal-naive                   0                  0
   2> ftplan: no plan: the tasks that run now take 8 cores, --quota allows 3
   2> ftplan: smallest fix: --quota 8
   [1]

@@ -7,13 +7,13 @@ Options that are none.
   2> ftplan: --demand: 'p101' is not peak, mean or a percentile such as p95
   [2]
   $ ftplan scale-out -t topology.yaml -s stats --target-utilisation 0
-  2> ftplan: scale-out: Invalid value for '--target-utilisation': '0' is not between 1e-06 and 1
+  2> ftplan: --target-utilisation: 0.0 is not a number of at least 1e-06 and at most 1, or such as 70%
   [2]
   $ ftplan scale-out -t topology.yaml -s stats --task-capacity 0
   2> ftplan: --task-capacity: 0.0 is not a number above 0 and at most 1e+18
   [2]
   $ ftplan scale-out -t topology.yaml -s stats --hold 0
-  2> ftplan: scale-out: Invalid value for '--hold': 0 is not in the range x>=1.
+  2> ftplan: --hold: '0' is not a number of windows from 1 on, or a time such as 5m
   [2]
   $ ftplan scale-out -t topology.yaml -s stats --technique magic
   2> ftplan: scale-out: Invalid value for '--technique': 'magic' is not one of 'active-backup', 'checkpoint', 'assisted', 'auto'.

@@ -50,9 +50,9 @@ As a table, with what there is to say of the inputs.
   [ ]   5 of sessions  stop the 4 old tasks
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
   sessions    100%                           2.211               4
-  operator  foretold by     error on unseen time  same as yesterday
-  alerts    seasonal-naive                     0                  0
-  sessions  seasonal-naive                     0                  0
+  operator  foretold by     error 60 min ahead  same as yesterday
+  alerts    seasonal-naive                   0                  0
+  sessions  seasonal-naive                   0                  0
   node  cores in use  memory for state
   n1    6.0% -> 14%   0.8% -> 2.3%
   n2    5.2% -> 14%   0.8% -> 1.6%
@@ -64,7 +64,7 @@ As a table, with what there is to say of the inputs.
   2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no statistics for clicks: nothing is said of its tasks; after a source without any, operators count as offered what they got [NO_STATISTICS]
   2> ftplan: warning: the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
-  2> ftplan: warning: no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  2> ftplan: warning: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
 
 Twice the tasks, divided by number, with a checkpoint to start from, as the paper does.
 
@@ -115,9 +115,9 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   [ ]   6 of sessions  stop the 4 old tasks
   bottleneck  share of all output  tasks kept busy  needs, if even  beware
   sessions    100%                           2.211               4
-  operator  foretold by     error on unseen time  same as yesterday
-  alerts    seasonal-naive                     0                  0
-  sessions  seasonal-naive                     0                  0
+  operator  foretold by     error 60 min ahead  same as yesterday
+  alerts    seasonal-naive                   0                  0
+  sessions  seasonal-naive                   0                  0
   sessions is a bottleneck. 2 operators change, from 8 tasks in all to 11. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 91.4 s. Key ranges, nodes and state of each task: in the JSON.
 
 As a list to tick off, within few cores.

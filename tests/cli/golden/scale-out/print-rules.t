@@ -5,10 +5,11 @@ The rules that come with ftplan.
   # with ftplan; change a copy, and give it with --rules FILE ("ftplan check FILE" reads it). They are ours: the paper
   # that this way of scoring follows gives none.
   #
-  # inputs   What is known of a task in a window, in percent; one that is left out does not count.
+  # inputs   What is known of a task in a window, in percent. What the statistics do not say is left out, and so is what
+  #          the file leaves out: counts are of the other inputs, and a rule that needs it does not hold.
   #            cpu     of its time that it was at work
   #            memory  of the memory that it may hold
-  #            data    records that wait for it, of what it takes in a window
+  #            data    records that it processed or that wait for it, of those that it can process in a window
   #          Each has labels. A label is a trapezoid, [start, top, last, end]: its degree is 0 up to start, rises to 1 at
   #          top, falls from last on, and is 0 from end on; or a triangle, [start, top, end].
   # score    Labels of the score, in the same way.
@@ -34,6 +35,7 @@ The rules that come with ftplan.
       low: [0, 0, 30, 50]
       medium: [30, 50, 70]
       high: [50, 70, 100, 100]
+      full: [90, 100, 100]
     data:
       low: [0, 0, 30, 50]
       medium: [30, 50, 70]
@@ -45,5 +47,6 @@ The rules that come with ftplan.
   rules:
     - if two or more high then over
     - if data is high and cpu is not low then over
+    - if memory is full then over
     - if two or more low and none high then under
     - otherwise normal

@@ -6,7 +6,7 @@ The moves of a plan made by hand, message by message: beside what formulas foret
   >   {"phase": 0, "operator": "alerts", "key_group": 1, "from": "n1", "to": "n2", "protocol": "cpal"},
   >   {"phase": 1, "operator": "alerts", "key_group": 2, "from": "n2", "to": "n1", "protocol": "cpa"}]}}
   > END
-  $ ftplan simulate migration moves.json -t topology.yaml -c cluster.yaml -s stats --checkpoint-age 30m --bandwidth 2 -q --format table
+  $ ftplan simulate migration moves.json -t topology.yaml -c cluster.yaml -s stats --checkpoint-age 30m --bandwidth 2MiB/s -q --format table
   1 run; every record counted once and in order
   phase  moves  foretold, s  took, s  longest pause foretold, s  it was, s
       0      2        2,439    2,441                      1,751      1,775
@@ -15,7 +15,7 @@ The moves of a plan made by hand, message by message: beside what formulas foret
       0  alerts/0   n1    n2  cpa                   1,751      1,775             1,751      1,775             862.3        37
       0  alerts/1   n1    n2  cpal                  0.002          0             2,439      2,441                 0        43
       1  alerts/2   n2    n1  cpa                   3,456      3,477             3,456      3,477             1,171        49
-  $ ftplan simulate migration moves.json -t topology.yaml -c cluster.yaml -s stats --checkpoint-age 30m --bandwidth 2 -q --format table --runs 3 --seed 4
+  $ ftplan simulate migration moves.json -t topology.yaml -c cluster.yaml -s stats --checkpoint-age 30m --bandwidth 2MiB/s -q --format table --runs 3 --seed 4
   3 runs: mean (5 … 95 %); every record counted once and in order
   phase  moves  foretold, s  took, s                longest pause foretold, s  it was, s
       0      2        2,439  3,041 (2,606 … 3,672)                      1,751  1,447 (1,277 … 1,610)

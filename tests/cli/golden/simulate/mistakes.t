@@ -19,7 +19,7 @@ Bad input: one line each.
   2> ftplan: simulate recovery: Invalid value for '--algorithm': 'best' is not one of 'operator-centric', 'best-density', 'dynamic-programming', 'local-search', 'exact', 'auto'.
   [2]
   $ ftplan simulate recovery -t topology.yaml -c cluster.yaml --fail node:n1 --until 0s
-  2> ftplan: --until: 0.0 is not a number of at least 1 and at most 1e+07
+  2> ftplan: --until: 0.0 is not a number of at least 1 and at most 1e+07, or such as 5m
   [2]
   $ ftplan simulate recovery -t topology.yaml -c cluster.yaml --fail node:n1 --checkpoint-interval 10s --checkpoint-age 11s
   2> ftplan: --checkpoint-age: 11 s is more than the 10 s between checkpoints

@@ -4,7 +4,7 @@ A ring made by hand at the rates of the statistics: a rack fails, and its neighb
   > {"format": "ftplan/plan", "format_version": "1.0", "kind": "peer-ring", "plan": {"ring": [
   >   {"node": "n1", "token": 0}, {"node": "n3", "token": 0.25}, {"node": "n2", "token": 0.5}, {"node": "n4", "token": 0.75}]}}
   > END
-  $ ftplan simulate ring ring.json -t topology.yaml -c cluster.yaml -s stats --fail zone:a --interval 10s --bandwidth 10 -q --format table --until 60s
+  $ ftplan simulate ring ring.json -t topology.yaml -c cluster.yaml -s stats --fail zone:a --interval 10s --bandwidth 10MiB/s -q --format table --until 60s
   1 run; no record lost
                                                figure
   taken over after, s                           6.435
@@ -36,7 +36,7 @@ A ring made by hand at the rates of the statistics: a rack fails, and its neighb
   n2    kept for others, to 7.5       ▂▂▂▂▂▂▂▂▂▃▂▂▂▂▂▂▂▂▂▃▂▂▂▂▂▂▂▂▂▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   n3    kept for others, to 7.5       ▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▃▃▃▃▄▄▄▄▅▅▅▅▅▆▆▆▆▇▇▇█
   n4    kept for others, to 7.5       ▂▂▂▂▂▂▂▂▂▂▃▃▂▂▂▂▂▂▂▂▃▃▂▂▂▂▂▂▂▂▃▃▂▂▂▂▂▂▂▃▂▃▃▃▃▃▃▄▄▄▃▃▃▃▃▄▄▄▄▄
-  $ ftplan simulate ring ring.json -t topology.yaml -c cluster.yaml -s stats --fail zone:a --interval 10s --bandwidth 10 -q --format table --until 60s --runs 3 --seed 4
+  $ ftplan simulate ring ring.json -t topology.yaml -c cluster.yaml -s stats --fail zone:a --interval 10s --bandwidth 10MiB/s -q --format table --until 60s --runs 3 --seed 4
   3 runs: mean (5 … 95 %); no record lost
                                             figure
   taken over after, s                       8.88 (7.502 … 9.827)
@@ -75,7 +75,7 @@ A ring made by hand at the rates of the statistics: a rack fails, and its neighb
 
 Neighbours fail together: what only they hold is gone, which is no fault of the protocol.
 
-  $ ftplan simulate ring ring.json -t topology.yaml -c cluster.yaml -s stats --fail node:n1 --fail node:n3 --interval 10s --bandwidth 10 --format table --until 60s
+  $ ftplan simulate ring ring.json -t topology.yaml -c cluster.yaml -s stats --fail node:n1 --fail node:n3 --interval 10s --bandwidth 10MiB/s --format table --until 60s
   1 run; no record lost of which a copy was left
                                                figure
   taken over after, s                           0.477

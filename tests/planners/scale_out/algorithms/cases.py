@@ -131,8 +131,8 @@ class BruteForce:
             self.kind.append(
                 "stays" if item.use == 0.0  # nothing is known of it
                 else "lacking" if lacking
-                else "smaller" if item.state == "scale-in"
                 else "roomier" if short and item.state != "normal"
+                else "smaller" if item.state == "scale-in"
                 else "stays"
             )  # fmt: skip
             self.options.append([None, *self._sizes(item, state)] if self.kind[-1] != "stays" else [None])
@@ -159,8 +159,8 @@ class BruteForce:
         full = [size for size in sizes if size.share >= 1.0]
         if kind != "lacking":
             return [size for size in full if kind == "roomier" or size.tasks < item.parallelism]
-        least = max((size.share for size in sizes), default=0.0)
-        return [size for size in sizes if size.tasks >= item.parallelism or size.share >= least / EXACT]
+        now = self.now[-1]
+        return [size for size in sizes if size.tasks >= item.parallelism or size.share >= now / EXACT]
 
     def best(self) -> Best | None:
         """The best of all choices; None where the tasks that run now are above the quota."""
@@ -185,19 +185,31 @@ class BruteForce:
                 return None
             if new and limits.quota is not None and running + new > limits.quota + 1e-9:
                 return None
+        now = [item.parallelism for item in question.operators]
+        after = [tasks if size is None else size.tasks for size, tasks in zip(choice, now, strict=True)]
+        if self._slots(after) > max(question.slots, self._slots(now)):
+            return None
         shares = [self.now[i] if size is None else size.share for i, size in enumerate(choice)]
         level = [min([1.0, *(shares[i] for i in of)]) for of in question.jobs]
         extra, changed, roomier = 0.0, 0, 0
         for i, size in enumerate(choice):
             item = question.operators[i]
             if size is not None:
-                if self.kind[i] == "lacking" and self.now[i] >= level[item.job] / EXACT:
-                    return None  # it changes, and its job does not need it
+                more = size.tasks >= item.parallelism
+                if more and self.kind[i] == "lacking" and self.now[i] >= level[item.job] / EXACT:
+                    return None  # it grows, and its job does not need it
                 extra += (size.tasks - item.parallelism) * item.cpu
                 changed += 1
                 roomier += self.kind[i] == "roomier"
         value = float(np.dot(question.weight, level))
         return Best(round(value, 9), roomier, round(-extra, 9), -changed)
+
+    def _slots(self, tasks: list[int]) -> int:
+        """Slots: each takes one task of each operator of a group of a job."""
+        groups = {(item.job, item.slot_group): 0 for item in self.question.operators}
+        for item, own in zip(self.question.operators, tasks, strict=True):
+            groups[item.job, item.slot_group] = max(groups[item.job, item.slot_group], own)
+        return sum(groups.values())
 
     def _waves(self, choice: tuple[Size | None, ...]) -> tuple[list[tuple[int, Size]], list[tuple[int, Size]]]:
         chosen = [(i, size) for i, size in enumerate(choice) if size is not None]

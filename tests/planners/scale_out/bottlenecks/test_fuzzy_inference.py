@@ -38,6 +38,7 @@ def _rules(texts: list[str], score: dict[str, Trapezoid] | None = None) -> Fuzzy
 def _scikit_fuzzy() -> control.ControlSystemSimulation:
     """The default rules in the words of scikit-fuzzy: counts are written out as pairs and triples."""
     cpu, memory, data = (control.Antecedent(UNIVERSE, name) for name in INPUTS)
+    memory["full"] = skfuzzy.trimf(UNIVERSE, [90, 100, 100])
     score = control.Consequent(UNIVERSE, "score", defuzzify_method="centroid")
     for variable in (cpu, memory, data):
         variable["low"] = skfuzzy.trapmf(UNIVERSE, [0, 0, 30, 50])
@@ -51,7 +52,7 @@ def _scikit_fuzzy() -> control.ControlSystemSimulation:
         two_high = two_high | pair
     for pair in low_pairs:
         two_low = two_low | pair
-    over = two_high | (data["high"] & ~cpu["low"])
+    over = two_high | (data["high"] & ~cpu["low"]) | memory["full"]
     under = two_low & ~(cpu["high"] | memory["high"] | data["high"])
     texts = [control.Rule(over, score["over"]), control.Rule(under, score["under"])]
     system = control.ControlSystem([*texts, control.Rule(~(over | under), score["normal"])])
@@ -116,15 +117,33 @@ def test_centres_by_hand() -> None:
     np.testing.assert_allclose(scores(shipped_rules(), at), [[low, 100 - low], [50, 50]])
 
 
-def test_an_unknown_input_counts_as_the_mean_of_the_known_ones() -> None:
-    nan = np.nan
-    at = np.array([[80.0, nan, 40.0], [nan, nan, 90.0], [nan, nan, nan], [250.0, 250.0, -3.0]])
-    known = np.array([[80.0, 60.0, 40.0], [90.0, 90.0, 90.0], [100.0, 100.0, 0.0]])
-    ours, expected = scores(shipped_rules(), at), scores(shipped_rules(), known)
-    assert ours[:2].tolist() == expected[:2].tolist()
-    assert np.isnan(ours[2])
-    assert ours[3] == expected[2]
-    assert scores(shipped_rules(), np.zeros((0, 3))).shape == (0,)
+def test_an_unknown_input_is_left_out_like_one_that_the_file_leaves_out() -> None:
+    texts = ["if two or more high then over", "if all low or any medium then under", "otherwise normal"]
+    whole = _rules(texts)
+    without = {name: labels for name, labels in whole.inputs.items() if name != "memory"}
+    names = {name: tuple(labels) for name, labels in without.items()}
+    fewer = FuzzyRules(without, whole.score, tuple(fuzzy_rule(text, names, tuple(whole.score)) for text in texts))
+    points = np.random.default_rng(2).uniform(0.0, 100.0, (500, 3))
+    expected = scores(fewer, points)
+    points[:, 1] = np.nan
+    assert scores(whole, points).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("point", "score"),
+    [
+        ([80.0, np.nan, 40.0], 50.0),  # one of the known is high: neither two are, nor are two low
+        ([90.0, np.nan, 90.0], 79.583333),
+        ([np.nan, np.nan, 90.0], 50.0),  # the rule of waiting data needs the cpu
+        ([np.nan, 100.0, np.nan], 79.583333),
+        ([10.0, 100.0, 10.0], 79.583333),  # full memory alone is a bottleneck
+        ([10.0, 90.0, 10.0], 50.0),
+        ([250.0, 250.0, -3.0], 79.583333),
+        ([np.nan, np.nan, np.nan], np.nan),
+    ],
+)
+def test_scores_by_hand(point: list[float], score: float) -> None:
+    assert scores(shipped_rules(), np.array(point)) == pytest.approx(score, nan_ok=True)
 
 
 def test_reachable_scores_are_reached_and_never_left() -> None:
