@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ftplan.engines.flink.metadata import MAGIC, OperatorState, checkpoint_state, is_key_group_state, key_group_state
+from ftplan.engines.flink.pages import needless
 from ftplan.errors import FtplanError
 from ftplan.model.names import listed, natural_key
 from ftplan.model.plan import Warn
@@ -108,14 +109,22 @@ def is_metadata(path: str) -> bool:
         raise FtplanError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def saved(path: str) -> Any:
-    """Return the value in a JSON file.
+def saved(paths: Sequence[str]) -> tuple[dict[str, Any], list[Warn]]:
+    """Return the values in JSON files by path, and a warning of those of several that are no JSON.
 
-    Raises FtplanError if it cannot be read or is no JSON.
+    Raises FtplanError if one cannot be read, or none is JSON.
     """
-    try:
-        return json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise FtplanError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        raise FtplanError(f"{path}: not JSON ({error})") from None
+    found: dict[str, Any] = {}
+    broken: list[str] = []
+    for path in paths:
+        try:
+            text = Path(path).read_text("utf-8-sig", errors="replace")
+            if not needless(text):
+                found[path] = json.loads(text)
+        except OSError as error:
+            raise FtplanError(f"{path}: cannot be read ({error.strerror})") from None
+        except (ValueError, RecursionError) as error:
+            broken.append(f"{path}: not JSON ({error})")
+    if broken and not found:
+        raise FtplanError(broken[0])
+    return found, [Warn("UNREADABLE", f"{text}; left out") for text in broken]
