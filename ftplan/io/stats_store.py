@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, made_by, suggestion
 from ftplan.io.documents import (
     Document,
     Source,
@@ -59,7 +59,7 @@ def _from_folder(source: str | os.PathLike[str]) -> Loaded[StatsTables]:
         if os.path.exists(folder):
             raise FtplanError(f"{name}: is a file; expected a statistics folder (with {MANIFEST})")
         known = [entry.name for entry in folder.parent.iterdir()] if os.path.isdir(folder.parent) else []
-        raise FtplanError(f"{name}: no such folder{suggestion(folder.name, known)}")
+        raise FtplanError(f"{name}: no such folder{suggestion(folder.name, known) or made_by('stats')}")
     if not (folder / MANIFEST).exists():
         raise FtplanError(f"{name}: is no statistics folder: {MANIFEST} is missing")
     document = read_document(folder / MANIFEST, "statistics manifest")
