@@ -222,7 +222,8 @@ def _changes(deltas: Any) -> str:
 def tables(result: WhatIfResult) -> list[Table]:
     """Return the rows, as many as can be looked at, and the summary."""
     names = _shown(result)
-    cells = [[_brief(row[name]) for name in names] for row in result.rows.rows[:SHOWN]]
+    whole = {"case", *result.cases.swept}  # what tells the rows apart
+    cells = [[row[name] if name in whole else _brief(row[name]) for name in names] for row in result.rows.rows[:SHOWN]]
     made = [Table(names, cells, result.cases.name)]
     said = result.summary
     ends = [(word, said[word]["case"], said[word]["value"]) for word in ("best", "worst") if said[word]]
