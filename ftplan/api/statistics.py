@@ -48,8 +48,10 @@ def compute_stats(
     topology
         Its numbers of key groups and tasks count.
     mapping
-        The fields of :class:`ftplan.spark_stats.mapping.LogMapping`.
+        The fields of :class:`ftplan.spark_stats.mapping.LogMapping`. Without ``input_format`` and ``time_columns`` an
+        engine's own log is recognised by what it holds.
     """
+    from ftplan.spark_stats.log_formats import recognised
     from ftplan.spark_stats.mapping import LogMapping
     from ftplan.spark_stats.pipeline import compute
 
@@ -57,13 +59,16 @@ def compute_stats(
     for name in mapping:
         if name not in fields:
             raise FtplanError(f"compute-stats: unknown option {name!r}{suggestion(name, fields)}")
+    paths = [os.fspath(log) for log in logs]
+    if mapping.get("input_format", "auto") == "auto" and not mapping.get("time_columns"):
+        mapping["input_format"] = recognised(paths) or "auto"
     log_mapping = LogMapping(**mapping)
     refuse_existing(output, force)
     job = load_topology(topology).value if topology is not None else None
     with new_folder(output, force) as folder:
         return compute(
             log_mapping,
-            [os.fspath(log) for log in logs],
+            paths,
             engine=engine,
             master=master,
             folder=Path(folder),

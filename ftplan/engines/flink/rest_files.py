@@ -17,6 +17,7 @@ from ftplan.engines.flink.pages import needless
 from ftplan.errors import FtplanError
 from ftplan.model.names import listed, natural_key
 from ftplan.model.plan import Warn
+from ftplan.spark_stats.log_formats import beginning
 
 
 class KeyGroupStates(NamedTuple):
@@ -98,6 +99,19 @@ def find(logs: Sequence[str]) -> list[tuple[str, bool]]:
             raise FtplanError(f"{log}: the folder holds no answers of Flink's REST endpoint (*.json, *.jsonl)")
         paths += sorted(known, key=natural_key)
     return [(path, False) for path in dict.fromkeys(paths)]
+
+
+def is_saved(path: str) -> bool:
+    """Return whether a local folder holds saved pages of vertices."""
+    if not Path(path).is_dir():
+        return False
+    start = beginning(path)
+    return b'"subtasks"' in start and b'"read-records"' in start
+
+
+def is_reporter_log(path: str) -> bool:
+    """Return whether a local path is a log of Flink's Slf4jReporter, or a folder of such."""
+    return b"Starting metrics report" in beginning(path)
 
 
 def is_metadata(path: str) -> bool:
