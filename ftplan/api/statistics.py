@@ -29,6 +29,7 @@ def compute_stats(
     topology: Source | None = None,
     force: bool = False,
     progress: Callable[[str, float | None], None] | None = None,
+    told: Callable[[str], None] | None = None,
     **mapping: Any,
 ) -> Manifest:
     """Compute statistics from logs into a new folder, whole or not at all.
@@ -42,11 +43,14 @@ def compute_stats(
     output
         The folder; an existing one is refused before any work unless *force* (then only statistics are replaced).
     engine
-        ``auto`` (Spark where Java is found, else Sail), ``spark`` or ``sail``.
+        ``auto`` (Sail within this process, Spark where *master*, spark-submit or the size of the log ask for it),
+        ``spark`` or ``sail``.
     master
         ``local[*]``, ``spark://...``, ``yarn``, ``k8s://...`` or ``sc://...``; None: local, or what spark-submit says.
     topology
         Its numbers of key groups and tasks count.
+    told
+        Called with the engine that runs, and why it was taken.
     mapping
         The fields of :class:`ftplan.spark_stats.mapping.LogMapping`. Without ``input_format`` and ``time_columns`` an
         engine's own log is recognised by what it holds.
@@ -74,6 +78,7 @@ def compute_stats(
             folder=Path(folder),
             topology=job,
             progress=progress,
+            told=told,
         )
 
 

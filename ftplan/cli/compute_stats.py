@@ -132,6 +132,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         mapping["input_format"] = recognised(logs) or "auto"
         if mapping["input_format"] != "auto":
             say(f"input format: {mapping['input_format']}, by looking", quiet=given["quiet"])
+    engines: list[str] = []
     with progress("computing statistics", hidden=given["no_progress"] or given["quiet"]) as report:
         manifest = compute_stats(
             logs,
@@ -141,6 +142,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
             topology=given["topology"],
             force=given["force"],
             progress=report,
+            told=engines.append,
             **mapping,
         )
     rows = [
@@ -152,7 +154,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         ("rows", f"{manifest.rows_read:,} read, {manifest.rows_rejected:,} rejected"),
         ("coverage", f"{manifest.coverage:.1%} of the windows have records"),
         ("operators", ", ".join(f"{n} ({o.key_groups or 'no'} key groups)" for n, o in manifest.operators.items())),
-        ("engine", manifest.engine),
+        *(("engine", text) for text in engines),
     ]
     if not given["quiet"]:
         # The folder is the answer; standard output stays empty.
