@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 #: Characters of an input that a message quotes, and characters of a message.
 LONGEST_QUOTE, LONGEST_MESSAGE = 80, 400
@@ -34,15 +35,60 @@ class FtplanError(Exception):
     ----------
     exit_code
         What the command line ends with: 2, in subclasses another.
+    messages
+        The sentence; of a file whose mistakes are told at once all sentences, of which the text has the first.
     """
 
     exit_code = 2
 
-    def __init__(self, message: str) -> None:
-        text = shortened(message)
-        if len(text) > LONGEST_MESSAGE:  # what is wrong stands at the start, what would be right at the end
-            text = f"{text[: LONGEST_MESSAGE - 103]} … {text[-100:]}"
-        super().__init__(text)
+    def __init__(self, message: str, further: Sequence[str] = ()) -> None:
+        self.messages = tuple(map(_limited, (message, *further)))
+        super().__init__(f"{self.messages[0]}{and_more(len(self.messages))}")
+
+
+def _limited(message: str) -> str:
+    text = shortened(message)
+    if len(text) > LONGEST_MESSAGE:  # what is wrong stands at the start, what would be right at the end
+        text = f"{text[: LONGEST_MESSAGE - 103]} … {text[-100:]}"
+    return text
+
+
+class Mistakes:
+    """Mistakes of one file that are told at once: each is caught where it is made, and all are raised together."""
+
+    def __init__(self) -> None:
+        self._messages: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    @contextmanager
+    def caught(self, place: str = "") -> Iterator[None]:
+        """Note the mistake that the block raises, at a place."""
+        try:
+            yield
+        except FtplanError as error:
+            self._messages += [f"{place}: {text}" if place else text for text in error.messages]
+
+    def finish(self) -> None:
+        """Raise FtplanError if there was a mistake."""
+        if self._messages:
+            raise FtplanError(self._messages[0], self._messages[1:])
+
+
+_IMPORT = "ftplan import-topology SOURCE --from ENGINE -o topology.yaml --cluster-output cluster.yaml"
+#: The command that makes an input, by what messages call it, and by its role.
+MADE_BY = {
+    "topology": _IMPORT,
+    "cluster": _IMPORT,
+    "stats": "ftplan compute-stats LOG -o stats",
+    "recovery costs": "ftplan calibrate RECOVERIES -o costs.yaml",
+}
+
+
+def made_by(what: str) -> str:
+    """Return ``; COMMAND makes it`` for an input that is missing, or an empty string where no command does."""
+    return f"; `{MADE_BY[what]}` makes it" if what in MADE_BY else ""
 
 
 class OverloadError(FtplanError):
@@ -65,6 +111,11 @@ class MissingExtraError(FtplanError):
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return `` (did you mean 'x'?)`` for the known name nearest to *name*, or an empty string."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    """Return `` (did you mean 'x'?)`` for the known name nearest to *name*, or an empty string.
+
+    That is the only one that *name* is the beginning of, from three characters on, else the most similar one.
+    """
+    names = list(known)
+    longer = [other for other in names if other.startswith(name)] if len(name) > 2 else []
+    close = longer if len(longer) == 1 else difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -45,7 +45,7 @@ def main() -> None:
         kills = _killed(asked, home, Path(folder))
         _log(Path(folder), asked.output / "jobmanager.log")
     _write_kills(asked.output / "fitted.csv", kills[::2])
-    for command in (*commands(), "ftplan calibrate fitted.csv -o fitted.yaml"):
+    for command in commands():
         _run(command, asked.output)
     print(_table(asked.output, kills))
 
@@ -161,9 +161,9 @@ def _log(folder: Path, target: Path) -> None:
 
 
 def commands() -> list[str]:
-    """Return the commands from import to plans, as README has them, each in one line."""
+    """Return the commands from import to plans, as README has them, each in one line, and the fit that is judged."""
     text = (HERE / "README.md").read_text().replace("\\\n", " ")
-    return re.findall(r"^\$ (ftplan .*)$", text, re.MULTILINE)
+    return [*re.findall(r"^\$ (ftplan .*)$", text, re.MULTILINE), "ftplan calibrate fitted.csv -o fitted.yaml"]
 
 
 def _run(command: str, folder: Path) -> None:

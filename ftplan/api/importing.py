@@ -64,7 +64,15 @@ def import_topology(
 
     opened = open_source(source, engine, asked.job)
     with collection_paused():
-        made = finish(resolve_name(importers()[engine].read)(opened, asked), asked)
+        try:
+            draft = resolve_name(importers()[engine].read)(opened, asked)
+        except FtplanError as error:
+            if not opened.unread:
+                raise
+            raise FtplanError(f"{error}; what could not be read: {opened.unread[0]}") from None
+        for text in opened.unread:
+            draft.assume("UNREADABLE", f"{text}; left out")
+        made = finish(draft, asked)
     if cluster_output is not None and made.cluster is None:
         raise FtplanError(f"{opened.name}: names no hosts, so that there is no cluster: leave out --cluster-output")
     said = _command(source, engine, options)

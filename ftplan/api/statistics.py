@@ -29,6 +29,7 @@ def compute_stats(
     topology: Source | None = None,
     force: bool = False,
     progress: Callable[[str, float | None], None] | None = None,
+    told: Callable[[str], None] | None = None,
     **mapping: Any,
 ) -> Manifest:
     """Compute statistics from logs into a new folder, whole or not at all.
@@ -42,14 +43,19 @@ def compute_stats(
     output
         The folder; an existing one is refused before any work unless *force* (then only statistics are replaced).
     engine
-        ``auto`` (Spark where Java is found, else Sail), ``spark`` or ``sail``.
+        ``auto`` (Sail within this process, Spark where *master*, spark-submit or the size of the log ask for it),
+        ``spark`` or ``sail``.
     master
         ``local[*]``, ``spark://...``, ``yarn``, ``k8s://...`` or ``sc://...``; None: local, or what spark-submit says.
     topology
         Its numbers of key groups and tasks count.
+    told
+        Called with the engine that runs, and why it was taken.
     mapping
-        The fields of :class:`ftplan.spark_stats.mapping.LogMapping`.
+        The fields of :class:`ftplan.spark_stats.mapping.LogMapping`. Without ``input_format`` and ``time_columns`` an
+        engine's own log is recognised by what it holds.
     """
+    from ftplan.spark_stats.log_formats import recognised
     from ftplan.spark_stats.mapping import LogMapping
     from ftplan.spark_stats.pipeline import compute
 
@@ -57,18 +63,22 @@ def compute_stats(
     for name in mapping:
         if name not in fields:
             raise FtplanError(f"compute-stats: unknown option {name!r}{suggestion(name, fields)}")
+    paths = [os.fspath(log) for log in logs]
+    if mapping.get("input_format", "auto") == "auto" and not mapping.get("time_columns"):
+        mapping["input_format"] = recognised(paths) or "auto"
     log_mapping = LogMapping(**mapping)
     refuse_existing(output, force)
     job = load_topology(topology).value if topology is not None else None
     with new_folder(output, force) as folder:
         return compute(
             log_mapping,
-            [os.fspath(log) for log in logs],
+            paths,
             engine=engine,
             master=master,
             folder=Path(folder),
             topology=job,
             progress=progress,
+            told=told,
         )
 
 

@@ -39,15 +39,16 @@ def command(files: tuple[str, ...], **given: Any) -> int:
     for item in checked:
         warn(item.warnings, quiet=given["quiet"])
     rows = [(c.name, c.kind, ", ".join(f"{v} {k}" for k, v in c.summary.items()), len(c.warnings)) for c in checked]
+    mistakes = [text for error in errors for text in error.messages]
     document = {
         "files": [
             {"name": c.name, "kind": c.kind, "summary": c.summary, "warnings": [w.to_dict() for w in c.warnings]}
             for c in checked
         ],
-        "errors": [str(error) for error in errors],
+        "errors": mistakes,
     }
     tables = [Table(("file", "kind", "holds", "warnings"), rows)] if rows else []
     emit(Answer(canonical_json(document), tables), form=given["format"])
-    for error in errors:
-        say(str(error))
+    for text in mistakes:
+        say(text)
     return FtplanError.exit_code if errors else 0

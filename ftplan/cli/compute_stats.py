@@ -10,7 +10,7 @@ from ftplan.cli import log_options, options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_outputs, say
 from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
-from ftplan.spark_stats.log_formats import input_formats
+from ftplan.spark_stats.log_formats import input_formats, recognised
 
 
 def _column(name: str, text: str) -> Any:
@@ -22,8 +22,9 @@ reading = options.together(
         "--input-format",
         type=click.Choice(input_formats()),
         default="auto",
-        help="auto: by ending. Of an engine's own log the columns are known: of the options below it takes --window, "
-        "--from, --to, --key-groups and those about rejects.",
+        help="auto: by looking; tables by their ending. Of an engine's own log, and of a folder that ftplan collect "
+        "wrote, the columns are known: of the options below it takes --window, --from, --to, --key-groups and those "
+        "about rejects.",
     ),
     log_options.pattern,
     click.option(
@@ -127,6 +128,11 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
     mapping["key_groups"], mapping["operator_key_groups"] = _key_groups(given["key_groups"])
     for name in ("time_from", "time_to", "snapshot_time"):
         mapping[name] = log_options.utc(given[name])
+    if given["input_format"] == "auto" and not given["time_columns"]:
+        mapping["input_format"] = recognised(logs) or "auto"
+        if mapping["input_format"] != "auto":
+            say(f"input format: {mapping['input_format']}, by looking", quiet=given["quiet"])
+    engines: list[str] = []
     with progress("computing statistics", hidden=given["no_progress"] or given["quiet"]) as report:
         manifest = compute_stats(
             logs,
@@ -136,6 +142,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
             topology=given["topology"],
             force=given["force"],
             progress=report,
+            told=engines.append,
             **mapping,
         )
     rows = [
@@ -147,7 +154,7 @@ def command(logs: tuple[str, ...], **given: Any) -> None:
         ("rows", f"{manifest.rows_read:,} read, {manifest.rows_rejected:,} rejected"),
         ("coverage", f"{manifest.coverage:.1%} of the windows have records"),
         ("operators", ", ".join(f"{n} ({o.key_groups or 'no'} key groups)" for n, o in manifest.operators.items())),
-        ("engine", manifest.engine),
+        *(("engine", text) for text in engines),
     ]
     if not given["quiet"]:
         # The folder is the answer; standard output stays empty.

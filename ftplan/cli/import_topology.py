@@ -34,7 +34,8 @@ def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
 
     Takes saved answers (files, a folder), a folder that ftplan collect wrote, or the URL of the engine's REST endpoint.
     Files are YAML if their name ends in .yaml, else JSON. What the engine does not say is assumed, and each assumption
-    is a warning; --strict makes it an error.
+    is a warning; --strict makes it an error. Beside the topology it writes an ftplan.toml that names both files, unless
+    there is one.
 
     \b
     {engines}
@@ -67,11 +68,37 @@ def command(source: tuple[str, ...], engine: str, **given: Any) -> None:
         tasks = sum(operator["parallelism"] for operator in operators)
         text = f"{count(len(operators), 'operator')}, {count(tasks, 'task')}, {count(len(edges), 'edge')}"
         say(f"wrote {to_file}: {text}", quiet=given["quiet"])
+        _name_inputs(to_file, given["cluster_output"], given["quiet"])
         warn((*imported.assumptions, *imported.notes), quiet=given["quiet"])
         return
     form = given["format"] or ("table" if sys.stdout.isatty() else "json")
     warn(imported.notes if form != "json" else (*imported.assumptions, *imported.notes), quiet=given["quiet"])
     emit(Answer(canonical_json(imported.topology), _tables(imported)), form=form)
+
+
+def _name_inputs(topology: str, cluster: str | None, quiet: bool) -> None:
+    """Write an ``ftplan.toml`` beside a topology, with which commands find it, unless there is one for that folder."""
+    import os
+    from pathlib import Path
+
+    from ftplan.io.configuration import FILE_NAME, configuration_of
+    from ftplan.io.documents import display_name
+    from ftplan.io.output import write_text
+    from ftplan.io.starter import configuration_text
+
+    folder = Path(topology).parent
+    if not os.path.isfile(topology):
+        return
+    given = {"topology": topology} if cluster is None else {"topology": topology, "cluster": cluster}
+    inputs = {role: Path(os.path.relpath(path, folder)).as_posix() for role, path in given.items()}
+    text = configuration_text(inputs)
+    if (known := configuration_of(folder)) is not None:
+        if known.read_text("utf-8", errors="replace") != text:
+            say(f"{display_name(known)} is there already and stays as it is", quiet=quiet)
+        return
+    write_text(folder / FILE_NAME, text)
+    flags = ", ".join(f"-{role[0]}" for role in inputs)
+    say(f"wrote {folder / FILE_NAME}: commands in its folder need no {flags}", quiet=quiet)
 
 
 _WIDTH = max(map(len, importers()))

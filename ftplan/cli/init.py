@@ -25,9 +25,13 @@ from ftplan.model.defaults import MAX_SUBSTREAMS
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @options.verbosity
 def command(stats: str | None, max_substreams: int, output: str, force: bool, **given: Any) -> None:
-    """Write starter files: topology.yaml, cluster.yaml and ftplan.toml, ready to edit."""
+    """Write starter files: topology.yaml, cluster.yaml and ftplan.toml, ready to edit.
+
+    An ftplan.toml that is there stays as it is, with --force too.
+    """
     from pathlib import Path
 
+    from ftplan.io.configuration import FILE_NAME
     from ftplan.io.output import refuse_existing, write_text
     from ftplan.io.starter import starter_files
 
@@ -36,8 +40,12 @@ def command(stats: str | None, max_substreams: int, output: str, force: bool, **
     files, warnings = starter_files(stats, output, max_substreams)
     warn(warnings, quiet=given["quiet"])
     Path(output).mkdir(parents=True, exist_ok=True)
+    configuration = Path(output) / FILE_NAME
+    kept = configuration.exists() and files.pop(FILE_NAME) is not None
     for name in files:
         refuse_existing(Path(output) / name, force)
+    if kept:
+        say(f"{configuration} is there already and stays as it is", quiet=given["quiet"])
     for name, text in files.items():
         write_text(Path(output) / name, text, force)
         say(f"wrote {Path(output) / name}", quiet=given["quiet"])

@@ -60,7 +60,8 @@ engine = options.together(
         "--engine",
         type=click.Choice(["auto", "spark", "sail"]),
         default="auto",
-        help="auto: Apache Spark where Java is found, else Sail, which needs none.",
+        help="auto: Sail, within this process and without Java; Apache Spark where --master, SPARK_REMOTE or "
+        "spark-submit ask for it, or a log that is too large for this machine.",
     ),
     click.option(
         "--master",

@@ -103,7 +103,8 @@ def run(args: Sequence[str]) -> int:
         return 2
     except FtplanError as error:
         _trace(args)
-        _line(str(error))
+        for message in error.messages:
+            _line(message)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         _trace(args)

@@ -13,6 +13,7 @@ import click
 from ftplan.cli import kind_options, options
 from ftplan.cli.progress import Report, progress
 from ftplan.cli.render import check_outputs, emit_answer, say, warn
+from ftplan.errors import made_by
 from ftplan.planners.kind import PlanKind, Printed, kind_of
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def _planned(kind: PlanKind, given: dict[str, Any]) -> Plan:
     check_outputs(given)
     for role in kind.needs:
         if given[role] is None:
-            raise click.UsageError(f"--{role} is missing: give it, or name it under [inputs] in ftplan.toml")
+            text = f"--{role} is missing: give it, or name it under [inputs] in ftplan.toml"
+            raise click.UsageError(f"{text}{made_by(role)}")
     problem = problem_given(given)
     asked = kind_options.asked(kind.options, given)
     with (

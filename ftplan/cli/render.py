@@ -9,7 +9,7 @@ from typing import IO, Any
 import click
 
 from ftplan.errors import shortened
-from ftplan.reports.answer import Answer, cell, markdown, stands_right
+from ftplan.reports.answer import Answer, markdown
 
 #: Columns of a table that goes to a file or a pipe: nothing is cut off or wrapped there.
 WIDE = 10_000
@@ -26,20 +26,28 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    from ftplan.cli.table_width import parts_of
+
     terminal = stream.isatty()
     console = Console(file=stream, highlight=False, width=None if terminal else WIDE)
     with console.capture() as captured:
         for table in answer.tables:
             if table.title is not None:  # above the table, not of it: it may be wider; without markup and emoji
                 console.print(Text(table.title, style="bold"))
-            shown = RichTable(box=None, pad_edge=False)
-            for i, name in enumerate(table.columns):
-                number = bool(table.rows) and all(stands_right(row[i]) or row[i] is None for row in table.rows)
-                shown.add_column(name, justify="right" if number else "left")
-            for row in table.rows:
-                shown.add_row(*(Text(cell(value)) for value in row))
-            console.print(shown)
-            console.print()
+            for part in parts_of(table, console.width):
+                shown = RichTable(box=None, pad_edge=False)
+                for name, width, right in zip(part.columns, part.widths, part.right, strict=True):
+                    shown.add_column(
+                        Text(name),
+                        justify="right" if right else "left",
+                        min_width=width,
+                        max_width=width,
+                        overflow="fold",
+                    )
+                for row in part.rows:
+                    shown.add_row(*map(Text, row))
+                console.print(shown)
+                console.print()
         for note in answer.notes:
             console.print(Text(note))
     text = captured.get()

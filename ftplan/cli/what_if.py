@@ -10,6 +10,7 @@ import click
 from ftplan.cli import options
 from ftplan.cli.progress import progress
 from ftplan.cli.render import check_outputs, emit, emit_answer, say, warn
+from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.reports.answer import Answer, Table
 
 if TYPE_CHECKING:
@@ -79,6 +80,27 @@ def command(file: str, **given: Any) -> int:
     FILE (format ftplan/what-if) names the inputs, the command, the cases and what is measured; inputs that are given
     here win over its own. Cases run on all cores; with -o FILE the same command goes on where it was stopped, even by
     kill -9.
+
+    \b
+    # spare-nodes.yaml: how many spare nodes until all is back within 5 minutes?
+    format: ftplan/what-if
+    format_version: "1.0"
+    inputs: {topology: topology.yaml, cluster: cluster.yaml}
+    run:
+      command: QUESTION          # any that plans, or evaluate with a plan
+      fail: zone:rack-a                   # of the base, which is the first row
+      options: {max-cpu: 0.8}
+    measures: [last-back-s, queries-back-share, objective]
+    cases:                                # one by one
+      - {id: twice-the-load, traffic: 2}
+      - {id: smaller-nodes, scale: {"node:*": {cpu: 0.5}}}
+    grid:                                 # every combination
+      - fail: each zone
+      - name: spares
+        add: {count: [0, 1, 2], id: spare, node: {cpu: 4}, zones: all}
+
+    \b
+    $ ftplan what-if spare-nodes.yaml -o rows.csv
     """
     from ftplan.cli.inputs import inputs_asked
     from ftplan.what_if.case_file import load_cases
@@ -117,6 +139,10 @@ def command(file: str, **given: Any) -> int:
     if result.missing:
         return _incomplete(result, None)
     return 1 if result.unmet else 0
+
+
+assert command.help is not None
+command.help = command.help.replace("QUESTION", RECOVERY_SCHEDULE.name)
 
 
 def _journal(sweep: WhatIfCases, given: dict[str, Any]) -> Journal | None:
@@ -196,7 +222,8 @@ def _changes(deltas: Any) -> str:
 def tables(result: WhatIfResult) -> list[Table]:
     """Return the rows, as many as can be looked at, and the summary."""
     names = _shown(result)
-    cells = [[_brief(row[name]) for name in names] for row in result.rows.rows[:SHOWN]]
+    whole = {"case", *result.cases.swept}  # what tells the rows apart
+    cells = [[row[name] if name in whole else _brief(row[name]) for name in names] for row in result.rows.rows[:SHOWN]]
     made = [Table(names, cells, result.cases.name)]
     said = result.summary
     ends = [(word, said[word]["case"], said[word]["value"]) for word in ("best", "worst") if said[word]]

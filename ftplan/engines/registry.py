@@ -92,8 +92,19 @@ ENGINES: tuple[Engine, ...] = (
         ),
         Collector("/overview", "taskmanagers", "ftplan.engines.flink.collector:FlinkPoll"),
         logs=(
-            LogFormat("flink-rest", "ftplan.engines.flink.rest_log:read", "ftplan.engines.flink.rest_files:find"),
-            LogFormat("flink-slf4j", "ftplan.engines.flink.slf4j_log:read", text=True),
+            LogFormat(
+                "flink-rest",
+                "ftplan.engines.flink.rest_log:read",
+                "ftplan.engines.flink.rest_files:find",
+                collected="flink",
+                looks="ftplan.engines.flink.rest_files:is_saved",
+            ),
+            LogFormat(
+                "flink-slf4j",
+                "ftplan.engines.flink.slf4j_log:read",
+                text=True,
+                looks="ftplan.engines.flink.rest_files:is_reporter_log",
+            ),
         ),
         targets=(
             Target(
@@ -156,7 +167,12 @@ ENGINES: tuple[Engine, ...] = (
         "spark",
         Importer("ftplan.engines.spark.importer:read", "an event log of Structured Streaming", options=("query",)),
         logs=(
-            LogFormat("spark-eventlog", "ftplan.engines.spark.event_log:read", "ftplan.engines.spark.log_files:find"),
+            LogFormat(
+                "spark-eventlog",
+                "ftplan.engines.spark.event_log:read",
+                "ftplan.engines.spark.log_files:find",
+                looks="ftplan.engines.spark.log_files:holds_events",
+            ),
         ),
     ),
     Engine(
@@ -174,6 +190,7 @@ ENGINES: tuple[Engine, ...] = (
                 "kafka-log-dirs",
                 "ftplan.engines.kafka.log_dirs:read",
                 options=("snapshot_time", "application_id", "stores"),
+                looks="ftplan.engines.kafka_streams.tools:holds_log_dirs",
             ),
         ),
         targets=(
@@ -196,7 +213,11 @@ ENGINES: tuple[Engine, ...] = (
         collector=Collector("/api/v1/status/buildinfo", "data"),
         logs=(
             LogFormat(
-                "prometheus", "ftplan.engines.prometheus.log:read", "ftplan.engines.prometheus.queries:find", text=True
+                "prometheus",
+                "ftplan.engines.prometheus.log:read",
+                "ftplan.engines.prometheus.queries:find",
+                text=True,
+                collected="prometheus",
             ),
         ),
     ),

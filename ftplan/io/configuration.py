@@ -100,11 +100,14 @@ def find_configuration(
     commands
         All commands; a table of one that is not in *options* is accepted unread.
     """
+    path = configuration_of(folder)
+    return None if path is None else read_configuration(path, options, commands)
+
+
+def configuration_of(folder: str | os.PathLike[str]) -> Path | None:
+    """Return the nearest ``ftplan.toml`` in *folder* or its parents, None where there is none."""
     start = Path(folder).absolute()
-    for candidate in (start, *start.parents):
-        if (candidate / FILE_NAME).is_file():
-            return read_configuration(candidate / FILE_NAME, options, commands)
-    return None
+    return next((at / FILE_NAME for at in (start, *start.parents) if (at / FILE_NAME).is_file()), None)
 
 
 def read_configuration(

@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, made_by, suggestion
 from ftplan.io.parsers import MAX_DEPTH, parse_json, parse_yaml
 
 
@@ -128,7 +128,7 @@ def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
     except IsADirectoryError:
         raise FtplanError(f"{name}: is a folder; expected a {what} file") from None
     except (FileNotFoundError, NotADirectoryError):
-        raise FtplanError(f"{name}: no such file{_near_file(Path(path))}") from None
+        raise FtplanError(f"{name}: no such file{_near_file(Path(path)) or made_by(what)}") from None
     except PermissionError:
         raise FtplanError(f"{name}: may not be read (permission denied)") from None
     except (OSError, ValueError) as error:

@@ -6,14 +6,14 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, made_by, suggestion
 from ftplan.io.documents import (
     Document,
     Source,
@@ -59,21 +59,31 @@ def _from_folder(source: str | os.PathLike[str]) -> Loaded[StatsTables]:
         if os.path.exists(folder):
             raise FtplanError(f"{name}: is a file; expected a statistics folder (with {MANIFEST})")
         known = [entry.name for entry in folder.parent.iterdir()] if os.path.isdir(folder.parent) else []
-        raise FtplanError(f"{name}: no such folder{suggestion(folder.name, known)}")
+        raise FtplanError(f"{name}: no such folder{suggestion(folder.name, known) or made_by('stats')}")
     if not (folder / MANIFEST).exists():
         raise FtplanError(f"{name}: is no statistics folder: {MANIFEST} is missing")
     document = read_document(folder / MANIFEST, "statistics manifest")
     manifest, named = manifest_of(document)
+    there = [kind for kind in TABLES if (folder / f"{kind}.parquet").exists()]
+    keyless = _keyless(manifest, there)
     tables = {
         kind: _table_file(folder / f"{kind}.parquet", kind, manifest)
         for kind in TABLES
-        if kind == "key_groups" or kind in manifest.tables or (folder / f"{kind}.parquet").exists()
+        if kind in there or kind in manifest.tables or (kind == "key_groups" and not keyless)
     }
+    if "key_groups" not in tables:
+        tables["key_groups"] = checked_table(_empty("key_groups"), "key_groups", manifest, name)
     placement = None
     if (folder / PLACEMENT).exists():
         placement = placement_of(read_document(folder / PLACEMENT, "placement"))
     stats = StatsTables(manifest if named else _with_measures(manifest, tables), tables, placement)
     return _loaded(stats, document, InputFile("stats", recorded_path(source), document.sha256))
+
+
+def _keyless(manifest: Manifest, there: Collection[str]) -> bool:
+    """Return whether there are statistics of a job without keys, of which no table of key groups is needed."""
+    keyed = any(operator.key_groups for operator in manifest.operators.values())
+    return "tasks" in there and (not keyed or (bool(manifest.tables) and "key_groups" not in manifest.tables))
 
 
 def _loaded(stats: StatsTables, document: Document, fingerprint: InputFile) -> Loaded[StatsTables]:
@@ -109,6 +119,10 @@ def _from_mapping(source: Mapping[str, Any]) -> Loaded[StatsTables]:
         raise FtplanError("statistics: manifest: is missing; expected a mapping with 'manifest' and 'key_groups'")
     document = read_document(source["manifest"], "statistics manifest")
     manifest, named = manifest_of(document)
+    if source.get("key_groups") is None and _keyless(
+        manifest, [kind for kind in TABLES if source.get(kind) is not None]
+    ):
+        source = {**source, "key_groups": []}
     if source.get("key_groups") is None:
         raise FtplanError("statistics: key_groups: is missing; expected an Arrow table, a frame or a list of rows")
     tables = {

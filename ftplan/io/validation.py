@@ -55,24 +55,25 @@ class Loaded(Generic[Value]):
 
 
 class Complaints:
-    """Mistakes of one file: the first is told, the others are counted."""
+    """Mistakes of one file: the first *told* of them are told, the others are counted."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._first: tuple[str, Callable[[], str]] | None = None
+    def __init__(self, name: str, told: int = 1) -> None:
+        self.name, self._told = name, told
+        self._first: list[tuple[str, str | Callable[[], str]]] = []
         self._count = 0
 
     def add(self, place: str, text: str | Callable[[], str]) -> None:
-        """Note a mistake; a function is called only if its mistake is the first (suggestions take time)."""
+        """Note a mistake; a function is called only if its mistake is told (suggestions take time)."""
         self._count += 1
-        if self._first is None:
-            self._first = (place, text if callable(text) else lambda: text)
+        if len(self._first) < self._told:
+            self._first.append((place, text))
 
     def finish(self) -> None:
         """Raise :class:`FtplanError` if there was a mistake."""
-        if self._first is not None:
-            place, text = self._first
-            raise FtplanError(f"{self.name}: {place}: {text()}{and_more(self._count)}")
+        if self._first:
+            said = [f"{self.name}: {place}: {text() if callable(text) else text}" for place, text in self._first]
+            said[-1] += and_more(1 + self._count - len(said))
+            raise FtplanError(said[0], said[1:])
 
 
 def unknown(what: str, name: str, known: typing.Iterable[str]) -> Callable[[], str]:
@@ -126,16 +127,16 @@ def check_version(value: Mapping[str, Any], name: str) -> None:
         raise FtplanError(f"{name}: format_version: there is no version {text}; expected '{MAJOR_VERSION}.0'")
 
 
-def validate(model: type[Model], value: Any, name: str, below: str = "") -> Model:
+def validate(model: type[Model], value: Any, name: str, below: str = "", told: int = 1) -> Model:
     """Return *value* as *model*; *below* is where in the document it stands.
 
-    Raises FtplanError for the first mistake in the order of the file, with the number of further ones.
+    Raises FtplanError for the first *told* mistakes in the order of the file, with the number of further ones.
     """
     try:
         return model.model_validate(value)
     except ValidationError as error:
         mistakes = error.errors(include_url=False, include_context=True)
-        complaints = Complaints(name)
+        complaints = Complaints(name, told)
         for mistake in mistakes:
             place = place_of((below, *mistake["loc"]) if below else mistake["loc"])
             complaints.add(place, partial(explained, mistake))

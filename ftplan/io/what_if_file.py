@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from ftplan.errors import Mistakes
 from ftplan.io.cluster_file import check_duplicates
 from ftplan.io.documents import Source, read_document
 from ftplan.io.fields import FileModel, Sense, Version
@@ -17,6 +19,8 @@ FORMAT = "ftplan/what-if"
 
 #: Id of the case in which nothing differs.
 BASE = "base"
+#: Mistakes that are told at once; the others are counted.
+MOST_TOLD = 20
 
 
 class WhatIfInputsModel(FileModel):
@@ -76,18 +80,25 @@ def _keys(model: type[FileModel]) -> list[str]:
     return [name for name in model.model_fields if name not in ("id", "name")]
 
 
-def load_what_if(source: Source) -> Loaded[WhatIfModel]:
+def load_what_if(source: Source, mistakes: Mistakes | None = None) -> Loaded[WhatIfModel]:
     """Read and check a what-if file from a path, standard input (``-``) or a mapping; the files it names are not read.
 
-    Raises
-    ------
-    FtplanError
-        One sentence with file, place, what is wrong and what would be right.
+    Mistakes that leave its cases readable are added to *mistakes*, where that is given.
+
+    Raises FtplanError with a sentence for each other mistake: file, place, what is wrong and what would be right.
     """
     document = read_document(source, "what-if")
     value = check_envelope(document, FORMAT)
-    model = validate(WhatIfModel, value, document.name)
-    complaints = Complaints(document.name)
+    model = validate(WhatIfModel, value, document.name, told=MOST_TOLD)
+    with nullcontext() if mistakes is None else mistakes.caught():
+        _check_cases(model, document.name)
+    warnings, ignored = ignored_keys(WhatIfModel, value, document.name)
+    return Loaded(model, InputFile("what-if", document.path, document.sha256), warnings, ignored)
+
+
+def _check_cases(model: WhatIfModel, name: str) -> None:
+    """Raise FtplanError if two cases have one id, or a case or an axis changes nothing."""
+    complaints = Complaints(name, MOST_TOLD)
     check_duplicates([case.id for case in model.cases], "cases", complaints)
     for i, case in enumerate(model.cases):
         if case.id == BASE:
@@ -99,5 +110,3 @@ def load_what_if(source: Source) -> Loaded[WhatIfModel]:
         if not axis.model_fields_set - {"name"}:
             complaints.add(f"grid[{i}]", f"varies nothing; it may have {', '.join(_keys(AxisModel))}")
     complaints.finish()
-    warnings, ignored = ignored_keys(WhatIfModel, value, document.name)
-    return Loaded(model, InputFile("what-if", document.path, document.sha256), warnings, ignored)

@@ -1,4 +1,4 @@
-"""Which engine runs: what the options say, and what this machine has."""
+"""Which engine runs, and why: what the options say, what this machine has, and what the input asks for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -25,14 +25,17 @@ _MASTER = re.compile(r"local(-cluster)?(\[.+\])?|spark://.+|yarn|k8s://.+|sc://.
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """What to start: classic Spark, a Spark Connect client or Sail; and the master (None: as configured)."""
+    """What to start: classic Spark, a Spark Connect client or Sail; the master (None: as configured); and why."""
 
     kind: Kind
     master: str | None
+    why: str = field(default="", compare=False)
 
 
-def choose(engine: Engine, master: str | None) -> EngineChoice:
+def choose(engine: Engine, master: str | None, beyond: str | None = None) -> EngineChoice:
     """Return what to start; see :func:`ftplan.spark_stats.session.open_session`.
+
+    *beyond* says what is too much for an engine within this process; None where the input fits this machine.
 
     Raises FtplanError if the options contradict each other, or Java or the server is not there, and MissingExtraError
     if pyspark or pysail is not installed.
@@ -45,29 +48,42 @@ def choose(engine: Engine, master: str | None) -> EngineChoice:
         if master is not None and not master.startswith("local"):
             raise FtplanError(f"--engine sail runs in this process: leave out --master {master}")
         _need("pysail", "sail")
-        return EngineChoice("sail", None)
+        return EngineChoice("sail", None, "as --engine says")
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    if master is None and not submitted:
-        master = os.environ.get("SPARK_REMOTE") or None
+    why = "as --master says" if master is not None else "as --engine says"
+    if master is None and not submitted and (master := os.environ.get("SPARK_REMOTE") or None) is not None:
+        why = "as SPARK_REMOTE says"
     if master is not None and master.startswith("sc://"):
         _need("pyspark", "spark")
         _reach(master, 15002)
-        return EngineChoice("connect", master)
+        return EngineChoice("connect", master, why)
     if submitted:
         _need("pyspark", "spark")
-        return EngineChoice("spark", None)
+        return EngineChoice("spark", None, "as spark-submit started it")
+    if engine == "auto" and (master is None or master.startswith("local")):
+        return _here(master, beyond)
     java = java_version()
-    if engine == "auto" and (master is None or master.startswith("local")) and (java or 0) < LEAST_JAVA:
-        if importlib.util.find_spec("pysail") is None:
-            other = "install Java, or Sail by" if importlib.util.find_spec("pyspark") else "Sail does without:"
-            raise FtplanError(f"{_no_java(java)}: {other} pip install 'ftplan[sail]'")
-        return EngineChoice("sail", None)
     _need("pyspark", "spark")
     if (java or 0) < LEAST_JAVA:
         raise FtplanError(f"{_no_java(java)}; --engine sail does without")
     if master is not None and master.startswith("spark://"):
         _reach(master, 7077)
-    return EngineChoice("spark", master)
+    return EngineChoice("spark", master, why)
+
+
+def _here(master: str | None, beyond: str | None) -> EngineChoice:
+    """Return what runs on this machine: Sail, unless *master* or what is *beyond* it asks for Spark, and that runs."""
+    sail = all(importlib.util.find_spec(name) for name in ("pyspark", "pysail"))
+    if sail and master is None and beyond is None:
+        return EngineChoice("sail", None, "the input fits this machine")
+    asked = "--master asks for Spark" if master is not None else beyond
+    java = java_version()
+    if (java or 0) >= LEAST_JAVA and importlib.util.find_spec("pyspark"):
+        return EngineChoice("spark", master, asked or "Sail is not installed")
+    if sail:
+        return EngineChoice("sail", None, f"there is no Java {LEAST_JAVA}, though {asked}")
+    other = "install Java, or Sail by" if importlib.util.find_spec("pyspark") else "Sail does without:"
+    raise FtplanError(f"{_no_java(java)}: {other} pip install 'ftplan[sail]'")
 
 
 def java_version() -> int | None:

@@ -9,7 +9,7 @@ import os
 import re
 import zlib
 from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from gzip import BadGzipFile, GzipFile
@@ -206,6 +206,23 @@ def _inspect_parquet(path: str, hashed: _HashedFile) -> LogFile:
             return LogFile(path, "parquet", rows=file.metadata.num_rows, parquet=file.schema_arrow, **learnt)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise FtplanError(f"{path}: no readable Parquet file ({str(error).splitlines()[0]})") from error
+
+
+def categorical(path: str, columns: Collection[str]) -> str | None:
+    """Return the first of some columns of a local Parquet file that is a dictionary; None where none is, or it is no
+    Parquet.
+    """
+    with open(path, "rb") as file:
+        if file.read(4) != b"PAR1":
+            return None
+    import pyarrow
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.read_schema(path)
+    except (pyarrow.ArrowException, OSError, ValueError):
+        return None
+    return next((f.name for f in schema if f.name in columns and pyarrow.types.is_dictionary(f.type)), None)
 
 
 def _inspect_text(path: str, kind: str, start: bytes, hashed: _HashedFile) -> LogFile:

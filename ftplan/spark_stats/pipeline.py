@@ -14,11 +14,12 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from ftplan.errors import FtplanError
+from ftplan.model.machine_limits import GB, available_bytes
 from ftplan.model.statistics import EPOCH, LogInput, Manifest
 from ftplan.model.topology import Topology
 from ftplan.model.units import Measure
 from ftplan.spark_stats.choice import Engine
-from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
+from ftplan.spark_stats.inputs import LogFile, categorical, find_files, inspect_files
 from ftplan.spark_stats.log_formats import engine_formats
 from ftplan.spark_stats.mapping import FREE_WITH_ENGINES, LogMapping, micros
 from ftplan.spark_stats.operators import Operators, known_operators
@@ -85,6 +86,8 @@ def _poll(spark: Any, tell: Callable[[str, float | None], None]) -> Iterator[Non
         thread.join(timeout=2)
 
 
+#: Endings of files that are about so many times as long in memory, and the share of free memory that a log may take.
+PACKED, TIMES, SHARE = (".gz", ".zst", ".zstd", ".lz4", ".parquet", ".pq"), 8, 0.25
 #: A log of so few bytes is checked before any engine is started.
 SMALL_LOG = 1 << 16
 
@@ -100,6 +103,7 @@ def compute(
     folder: Path,
     topology: Topology | None = None,
     progress: Progress | None = None,
+    told: Callable[[str], None] | None = None,
 ) -> Manifest:
     """Compute the statistics of a log, write them into *folder*, which exists and is empty, and return the manifest.
 
@@ -113,6 +117,8 @@ def compute(
         Gives the number of key groups of each operator, and names the operators.
     progress
         Called with what is being done and the share done (None where unknown), from any thread.
+    told
+        Called with the engine that runs, and why it was taken.
 
     Raises
     ------
@@ -140,7 +146,9 @@ def compute(
         if sum(Path(p).stat().st_size for p, remote in paths if not remote) < SMALL_LOG:
             inspection.result()
         tell("starting the engine", None)
-        with open_session(engine, master) as session:
+        with open_session(engine, master, _beyond(paths, mapping) if engine == "auto" else None) as session:
+            if told is not None:
+                told(f"{session.engine}: {session.why}")
             from ftplan.spark_stats.passes import run_passes  # PySpark is loaded where it is needed
 
             files = inspection.result()
@@ -151,6 +159,22 @@ def compute(
                     statistics = run_passes(log, mapping, operators)
                 tell("writing", None)
                 return _write(statistics, mapping, files, operators, session.engine, folder)
+
+
+def _beyond(paths: Sequence[tuple[str, bool]], mapping: LogMapping) -> str | None:
+    """Return what of a log asks for Spark: where it lies, its size, or a type; None where it fits this machine."""
+    bytes_ = 0.0
+    for path, remote in paths:
+        if remote:
+            return f"{path} lies on a remote store"
+        bytes_ += Path(path).stat().st_size * (TIMES if path.lower().endswith(PACKED) else 1)
+        if (column := categorical(path, mapping.columns)) is not None:
+            return f"column {column!r} of {path} is a categorical, which Sail cannot read"
+    if bytes_ > (memory := available_bytes()) * SHARE:
+        return (
+            f"about {bytes_ / GB:.3g} GiB of input are more than {SHARE:.0%} of the memory here, {memory / GB:.3g} GiB"
+        )
+    return None
 
 
 def _paths(logs: Sequence[str], input_format: str) -> list[tuple[str, bool]]:

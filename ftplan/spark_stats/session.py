@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,26 +36,31 @@ _CONNECT_VARIABLES = ("SPARK_CONNECT_MODE_ENABLED", "SPARK_REMOTE", "SPARK_LOCAL
 class Session:
     """A live session: the Spark session and what runs behind it.
 
-    ``engine`` is the name in the manifest, such as ``spark 4.2.1``. Connect and Sail have no ``sparkContext``.
+    ``engine`` is the name in the manifest, such as ``spark 4.2.1``, ``why`` why it was taken. Connect and Sail have no
+    ``sparkContext``.
     """
 
     spark: Any
     kind: Kind
     engine: str
+    why: str = "this process runs it already"
 
 
 @contextmanager
-def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator[Session]:
+def open_session(engine: Engine = "auto", master: str | None = None, beyond: str | None = None) -> Iterator[Session]:
     """Yield a session; stop what was started on every way out (return, exception, Ctrl-C, SIGTERM).
 
     Parameters
     ----------
     engine
-        ``spark``, ``sail``, or ``auto``: Spark where Java is found, else Sail.
+        ``spark``, ``sail``, or ``auto``: Sail, within this process, unless *master*, ``SPARK_REMOTE``, spark-submit or
+        *beyond* ask for Spark; Spark too where Sail is not installed.
     master
         ``local[...]``, ``spark://…``, ``yarn``, ``k8s://…``, or ``sc://…`` (Spark Connect). None uses the session
         that is open already (opened here or by the calling program) or what ``spark-submit`` configured; where there
         is neither, ``SPARK_REMOTE`` or ``local[*]``.
+    beyond
+        What of the input is too much for this process; None where it fits this machine.
 
     Raises
     ------
@@ -73,10 +78,10 @@ def open_session(engine: Engine = "auto", master: str | None = None) -> Iterator
             stack.enter_context(_time_zone(existing.spark))
             yield existing
             return
-        choice = choose(engine, master)
+        choice = choose(engine, master, beyond)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         start = {"spark": _classic, "connect": _connect, "sail": _sail}[choice.kind]
-        session = stack.enter_context(start(choice.master))
+        session = replace(stack.enter_context(start(choice.master)), why=choice.why)
         session.spark.conf.set("spark.sql.session.timeZone", "UTC")
         if session.kind != "spark":
             stack.enter_context(between_calls())

@@ -50,10 +50,15 @@ def operator_statistics(
 
 
 def write_tables(tables: Mapping[str, Any], folder: Path) -> dict[str, TableFile]:
-    """Write each table as ``NAME.parquet`` and return its rows and hash; OutputError if the disk fails."""
+    """Write each table as ``NAME.parquet`` and return its rows and hash; OutputError if the disk fails.
+
+    A job without keys has no table of key groups.
+    """
     written = {}
     with _disk_errors(folder):
         for name, table in tables.items():
+            if name == "key_groups" and not table.num_rows:
+                continue
             path = folder / f"{name}.parquet"
             pq.write_table(table, path, compression="zstd")
             written[name] = TableFile(table.num_rows, hashlib.sha256(path.read_bytes()).hexdigest())

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from ftplan.errors import FtplanError
+from ftplan.errors import FtplanError, Mistakes
 from ftplan.io.documents import STANDARD_INPUT, Document, sha256_of_data
 from ftplan.io.loading import Source
 from ftplan.io.plan_file import load_plan
@@ -37,7 +37,7 @@ def load_cases(
 ) -> WhatIfCases:
     """Read a what-if file with all that it names, and prepare it.
 
-    Raises FtplanError if the file or an input is wrong: before any case is answered.
+    Raises FtplanError if the file or an input is wrong, with all that is: before any case is answered.
 
     Parameters
     ----------
@@ -51,18 +51,32 @@ def load_cases(
     measures
         What is measured, instead of what the file says.
     """
-    loaded = load_what_if(source)
+    mistakes = Mistakes()
+    loaded = load_what_if(source, mistakes)
     model, name = loaded.value, loaded.input.path or "what-if"
     path = None if isinstance(source, Mapping) or os.fspath(source) == STANDARD_INPUT else Path(source)
     reader, here = Reader(None if path is None else path.parent), Reader(None)
-    given = _given(model, reader, here, dict(zip(ROLES, (topology, cluster, stats, failure), strict=True)))
-    question, measured = _question(model, reader, measures, name)
+    given: dict[str, Input] = {}
+    for role, instead in zip(ROLES, (topology, cluster, stats, failure), strict=True):
+        with mistakes.caught():
+            given |= _given(model, reader, here, role, instead)
+    read = not len(mistakes)
+    question = question_of(model.run, reader, mistakes, name)
+    if question is None:
+        mistakes.finish()
+    assert question is not None
+    measured: tuple[Measure, ...] = ()
+    with mistakes.caught(name):
+        measured = measures_of(measures or model.measures, question.kind, evaluated=question.evaluates)
     spread = spread or model.inputs.spread
-    inputs = {_key(question.plan): _inputs(question.plan, given, spread, here)}
-    problems = Problems()
-    base = problems.of(inputs[_key(question.plan)])
+    problems, inputs, base = Problems(), dict[str, Inputs](), None
+    if read:
+        with mistakes.caught():
+            inputs[_key(question.plan)] = _inputs(question.plan, given, spread, here)
+            base = problems.of(inputs[_key(question.plan)])
     expansion = Expansion(reader, base, question)
-    listed, axes = _cases(model, expansion, _columns(question, measured, ()), name)
+    listed, axes = _cases(model, expansion, _columns(question, measured, ()), name, mistakes)
+    mistakes.finish()
     for document in expansion.plans:
         inputs.setdefault(document.sha256, _inputs(document, given, spread, here))
     files = [*reader.fingerprints(), *here.fingerprints(), *expansion.fingerprints]
@@ -84,26 +98,12 @@ def load_cases(
     )
 
 
-def _question(
-    model: WhatIfModel, reader: Reader, measures: list[str] | None, name: str
-) -> tuple[CaseQuestion, tuple[Measure, ...]]:
-    try:
-        question = question_of(model.run, reader)
-        return question, measures_of(measures or model.measures, question.kind, evaluated=question.evaluates)
-    except FtplanError as error:
-        raise FtplanError(f"{name}: {error}") from None
-
-
-def _given(model: WhatIfModel, reader: Reader, here: Reader, instead: Mapping[str, Source | None]) -> dict[str, Input]:
-    """Return the inputs of the base by role: those given *instead*, from *here*, else those that the file names."""
-    given: dict[str, Input] = {}
-    for role, source in instead.items():
-        own = getattr(model.inputs, role)
-        if source is not None:
-            given[role] = here.read(role, source)
-        elif own is not None:
-            given[role] = reader.read(role, own)
-    return given
+def _given(model: WhatIfModel, reader: Reader, here: Reader, role: str, instead: Source | None) -> dict[str, Input]:
+    """Return an input of the base by its role: the one given *instead*, from *here*, else the one of the file."""
+    own = getattr(model.inputs, role)
+    if instead is not None:
+        return {role: here.read(role, instead)}
+    return {} if own is None else {role: reader.read(role, own)}
 
 
 def _key(plan: Document | None) -> str:
@@ -125,26 +125,22 @@ def _inputs(plan: Document | None, given: Mapping[str, Input], spread: bool, rea
 
 
 def _cases(
-    model: WhatIfModel, expansion: Expansion, columns: tuple[RowColumn, ...], name: str
+    model: WhatIfModel, expansion: Expansion, columns: tuple[RowColumn, ...], name: str, mistakes: Mistakes
 ) -> tuple[tuple[tuple[str, Delta], ...], tuple[CaseAxis, ...]]:
     """Return the listed cases and the axes of the grid, whose columns differ from those that every what-if file has."""
     taken = {column.name for column in columns} - {"algorithm"}
     listed: list[tuple[str, Delta]] = []
     axes: list[CaseAxis] = []
-    place = ""
-    try:
-        for i, case in enumerate(model.cases):
-            place = f"cases[{i}]"
+    for i, case in enumerate(model.cases):
+        with mistakes.caught(f"{name}: cases[{i}]"):
             listed.append((case.id, expansion.delta(case)))
-        for i, axis in enumerate(model.grid):
-            place = f"grid[{i}]"
+    for i, axis in enumerate(model.grid):
+        with mistakes.caught(f"{name}: grid[{i}]"):
             axes.append(expansion.axis(axis, taken))
             taken.update(column.name for column in axes[-1].columns)
-        place, count = "grid", points_of(tuple(axes))
-        if count > MOST_CASES:
+    with mistakes.caught(f"{name}: grid"):
+        if (count := points_of(tuple(axes))) > MOST_CASES:
             raise FtplanError(f"has {count:,} combinations, more than {MOST_CASES:,}")
-    except FtplanError as error:
-        raise FtplanError(f"{name}: {place}: {error}") from None
     return tuple(listed), tuple(axes)
 
 

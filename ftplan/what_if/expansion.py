@@ -33,6 +33,14 @@ from ftplan.what_if.question import CaseQuestion
 ROLES = ("topology", "cluster", "stats", "failure")
 
 
+class _UnreadBaseError(FtplanError):
+    """The inputs of the base could not be read, and somebody has said why."""
+
+    def __init__(self) -> None:
+        super().__init__("the inputs could not be read")
+        self.messages = ()
+
+
 class Expansion:
     """Makes deltas and axes of the entries of a what-if file.
 
@@ -41,13 +49,14 @@ class Expansion:
     reader
         Reads the files that entries name.
     problem
-        The base, in which ``each zone`` and the like are looked up, and onto which failures are drawn.
+        The base, in which ``each zone`` and the like are looked up, and onto which failures are drawn; None where it
+        could not be read.
     question
         The command: whose options, whether it evaluates a plan.
     """
 
-    def __init__(self, reader: Reader, problem: Problem, question: CaseQuestion) -> None:
-        self._reader, self._problem, self._question = reader, problem, question
+    def __init__(self, reader: Reader, problem: Problem | None, question: CaseQuestion) -> None:
+        self._reader, self._base, self._question = reader, problem, question
         self.fingerprints: list[str] = []  # of the failure logs that were read
         self.plans: list[Document] = []  # that are evaluated in some case
 
@@ -158,6 +167,12 @@ class Expansion:
                 raise FtplanError(f"{next(name for name in item if name in EACH)!r} stands for itself, not with others")
             else:
                 yield _many(item)
+
+    @property
+    def _problem(self) -> Problem:
+        if self._base is None:
+            raise _UnreadBaseError
+        return self._base
 
     def _each(self, what: str) -> Iterator[str]:
         kind = what.removeprefix("each ")

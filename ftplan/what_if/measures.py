@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, Mistakes, suggestion
 from ftplan.io.what_if_file import MeasureModel
 from ftplan.model.kinds import metrics_of
 from ftplan.model.plan import Plan, canonical_number
@@ -55,15 +55,18 @@ def measures_of(given: list[Any] | None, kind: str, *, evaluated: bool) -> tuple
     """
     default = [metric.name for metric in metrics_of(kind)] if evaluated else ["objective", "bound"]
     measures: list[Measure] = []
+    mistakes = Mistakes()
     for i, item in enumerate(given if given is not None else default):
         model = item if isinstance(item, MeasureModel) else MeasureModel(name=item, sense=None, unit=None)
-        if any(model.name == other.name for other in measures):
-            raise FtplanError(f"measures[{i}]: {model.name!r} is named twice")
-        measures.append(_measure(model, kind, evaluated, f"measures[{i}]"))
+        with mistakes.caught(f"measures[{i}]"):
+            if any(model.name == other.name for other in measures):
+                raise FtplanError(f"{model.name!r} is named twice")
+            measures.append(_measure(model, kind, evaluated))
+    mistakes.finish()
     return tuple(measures)
 
 
-def _measure(model: MeasureModel, kind: str, evaluated: bool, place: str) -> Measure:
+def _measure(model: MeasureModel, kind: str, evaluated: bool) -> Measure:
     name = model.name
     for metric in metrics_of(kind):
         if metric.name == name:
@@ -77,11 +80,11 @@ def _measure(model: MeasureModel, kind: str, evaluated: bool, place: str) -> Mea
     known = [metric.name for metric in metrics_of(kind)]
     if evaluated:
         raise FtplanError(
-            f"{place}: unknown measure {name!r}{suggestion(name, known)}: evaluate has {', '.join(known) or 'none'}"
+            f"unknown measure {name!r}{suggestion(name, known)}: evaluate has {', '.join(known) or 'none'}"
         )
     known = [*STATED, *known]
     shown = f"one of {', '.join(known)}, or a place in the plan such as summary.after.priority_time"
-    raise FtplanError(f"{place}: unknown measure {name!r}{suggestion(name, known)}: {shown}")
+    raise FtplanError(f"unknown measure {name!r}{suggestion(name, known)}: {shown}")
 
 
 def _at(document: Any, name: str) -> float | int | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ftplan.api.plans import evaluate, plan
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, Mistakes, suggestion
 from ftplan.io.documents import Document
 from ftplan.io.options.fields import Check, checked
 from ftplan.io.options.parameters import CALLS
@@ -94,36 +94,49 @@ class CaseQuestion:
         return plan(self.command, problem, algorithm=algorithm, fail=fail, **options)
 
 
-def question_of(run: RunModel, reader: Reader) -> CaseQuestion:
-    """Return what a what-if file asks.
+def question_of(run: RunModel, reader: Reader, mistakes: Mistakes, name: str) -> CaseQuestion | None:
+    """Return what the what-if file *name* asks; None where its command, or the plan that it evaluates, is unknown.
 
-    Raises FtplanError if there is no such command or algorithm, an option is wrong, or the plan to evaluate is missing.
+    It is a mistake if there is no such command or algorithm, an option is wrong, or the plan to evaluate is missing.
+    """
+    question = None
+    with mistakes.caught(name):
+        question = _question(run, reader)
+    if question is None:
+        return None
+    if not question.evaluates:
+        with mistakes.caught(f"{name}: run.plan"):
+            if run.plan is not None:
+                raise FtplanError(f"{run.command} makes a plan: leave it out, or write 'command: evaluate'")
+        with mistakes.caught(f"{name}: run.algorithm"):
+            try:
+                registry.row(question.kind, run.algorithm)
+            except FtplanError as error:
+                raise FtplanError(str(error).removeprefix("--algorithm: ")) from None
+    elif run.algorithm is not None:
+        with mistakes.caught(f"{name}: run.algorithm"):
+            raise FtplanError("evaluate has none: leave it out")
+    with mistakes.caught(f"{name}: run.options"):
+        return replace(question, options=question.taken(run.options, reader))
+    return question
+
+
+def _question(run: RunModel, reader: Reader) -> CaseQuestion:
+    """Return what is asked, without options.
+
+    Raises FtplanError if there is no such command, or the plan to evaluate is missing or wrong.
     """
     fail = (run.fail,) if isinstance(run.fail, str) else tuple(run.fail)
     if run.command == EVALUATE:
         if run.plan is None:
             raise FtplanError("run.plan: is missing: which plan shall be evaluated?")
-        if run.algorithm is not None:
-            raise FtplanError("run.algorithm: evaluate has none: leave it out")
         document = reader.read("plan", run.plan)
         assert isinstance(document, Document)
         made = a_plan(load_plan(document).value)
         kind = kind_of(made.kind, EVALUATE)
-        question = CaseQuestion(EVALUATE, made.kind, kind.answers_failure, plan=document, fail=fail)
-    else:
-        kind = kind_of(_require_kind(run.command))
-        if run.plan is not None:
-            raise FtplanError(f"run.plan: {run.command} makes a plan: leave it out, or write 'command: evaluate'")
-        try:
-            registry.row(kind.name, run.algorithm)
-        except FtplanError as error:
-            raise FtplanError(f"run.algorithm: {str(error).removeprefix('--algorithm: ')}") from None
-        question = CaseQuestion(kind.name, kind.name, kind.answers_failure, algorithm=run.algorithm, fail=fail)
-    try:
-        options = question.taken(run.options, reader)
-    except FtplanError as error:
-        raise FtplanError(f"run.options: {error}") from None
-    return CaseQuestion(**{**vars(question), "options": options})
+        return CaseQuestion(EVALUATE, made.kind, kind.answers_failure, plan=document, fail=fail)
+    kind = kind_of(_require_kind(run.command))
+    return CaseQuestion(kind.name, kind.name, kind.answers_failure, algorithm=run.algorithm, fail=fail)
 
 
 def _require_kind(command: str) -> str:

@@ -11,11 +11,14 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ftplan.reports.answer import Answer
 from tests.cli.documents import check_output, check_written, texts
 from tests.cli.in_process import Run
+from tests.cli.narrow import assert_narrow
 from tests.places import ROOT
 
 GOLDEN = ROOT / "tests" / "cli" / "golden"
@@ -55,10 +58,26 @@ def played(text: str, ftplan: Run, project: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[Answer]:
+    """What the commands of a test answer, in whatever form they print it."""
+    made: list[Answer] = []
+    begin = Answer.__init__
+
+    def noted(self: Answer, *args: Any, **given: Any) -> None:
+        begin(self, *args, **given)
+        made.append(self)
+
+    monkeypatch.setattr(Answer, "__init__", noted)
+    return made
+
+
 @pytest.mark.parametrize("name", TRANSCRIPTS)
-def test_golden(name: str, ftplan: Run, project: Path) -> None:
+def test_golden(name: str, ftplan: Run, project: Path, answers: list[Answer]) -> None:
     path = GOLDEN / name
     now = played(path.read_text("utf-8"), ftplan, project)
+    for answer in answers:
+        assert_narrow(answer)
     if os.environ.get("FTPLAN_GOLDEN") == "write":
         path.write_text(now, "utf-8")
     assert now == path.read_text("utf-8")

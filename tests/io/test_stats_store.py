@@ -49,6 +49,24 @@ def test_folder(tmp_path: Path) -> None:
     assert loaded.value.placement is None
 
 
+def test_a_job_without_keys_needs_no_table_of_key_groups(tmp_path: Path) -> None:
+    """Where tasks were measured; a job with keys, or a folder without any table, lacks it."""
+    task = {"operator": "join", "task": 0, "window_start": key_group_row()["window_start"], "records_in": 5.0}
+    keyed = manifest()["operators"]
+    plain = {name: {**facts, "key_groups": None} for name, facts in keyed.items()}
+    stats = folder(tmp_path, operators=plain)
+    (stats / "key_groups.parquet").unlink()
+    assert said(load_stats, stats) == "stats/key_groups.parquet: is missing"
+    pq.write_table(table(task), stats / "tasks.parquet")
+    loaded = load_stats(stats).value
+    assert loaded.tables["key_groups"].num_rows == 0
+    assert loaded.tables["tasks"].to_pylist()[0]["records_in"] == 5.0
+    given = load_stats({"manifest": manifest(operators=plain), "tasks": table(task)}).value
+    assert given.tables["key_groups"] == loaded.tables["key_groups"]
+    (stats / "manifest.json").write_text(json.dumps(manifest(operators=keyed)))
+    assert said(load_stats, stats) == "stats/key_groups.parquet: is missing"
+
+
 def test_placement(tmp_path: Path) -> None:
     """With or without envelope, with or without the level `placement`."""
     stats = folder(tmp_path)

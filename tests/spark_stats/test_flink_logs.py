@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,9 +33,16 @@ def sums(stats: Statistics, table: str, key: str, value: str) -> dict[tuple[str,
     return total
 
 
-def test_a_folder_of_saved_answers(run: Run) -> None:
-    """Every counter of every subtask comes back as the sum over the windows; state by key group as it was measured."""
-    stats = run([str(ANSWERS)], input_format="flink-rest")
+def test_a_folder_of_saved_answers(run: Run, tmp_path: Path) -> None:
+    """Every counter of every subtask comes back as the sum over the windows; state by key group as it was measured.
+
+    A flame graph beside them is not read, and a page that is no JSON is left out with a warning.
+    """
+    folder = shutil.copytree(ANSWERS, tmp_path / "answers")
+    (folder / "v3_flamegraph.json").write_text('{"endTimestamp": 1700000000000, "data": {"children": [')
+    (folder / "v1_backpressure.json").write_text('{"status": ')
+    stats = run([str(folder)], input_format="flink-rest")
+    assert [w["code"] for w in stats.manifest["warnings"]].count("UNREADABLE") == 1
     imported = ftplan.import_topology(ANSWERS, "flink").topology["operators"]
     assert set(stats.manifest["operators"]) == {operator["id"] for operator in imported}
     groups = {o["id"]: o["key_groups"] for o in imported if "key_groups" in o}

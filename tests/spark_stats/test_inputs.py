@@ -15,11 +15,31 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ftplan.errors import FtplanError
+from ftplan.spark_stats import pipeline
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
+from ftplan.spark_stats.mapping import LogMapping
 
 
 def look(*paths: Path | str) -> list[LogFile]:
     return inspect_files(find_files([str(p) for p in paths]))
+
+
+def test_what_is_beyond_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remote files, more than a quarter of the memory (a packed file counts eight times), types that Sail lacks."""
+    mapping = LogMapping(time_columns=("t",), operator="op", key_columns=("k",))
+    for name in ("a.csv", "a.csv.gz"):
+        (tmp_path / name).write_bytes(b"x" * 1000)
+    paths = [(str(tmp_path / name), False) for name in ("a.csv", "a.csv.gz")]
+    for memory, beyond in ((36_001, False), (35_999, True)):
+        monkeypatch.setenv("FTPLAN_MAX_MEMORY_GB", repr(memory / 2**30))
+        assert bool(pipeline._beyond(paths, mapping)) is beyond
+    monkeypatch.delenv("FTPLAN_MAX_MEMORY_GB")
+    assert pipeline._beyond([("s3a://b/x.csv", True)], mapping) == "s3a://b/x.csv lies on a remote store"
+    parquet = tmp_path / "c.parquet"
+    for name in ("t", "k", "other"):
+        pq.write_table(pa.table({name: pa.array(["a"]).dictionary_encode()}), parquet)
+        told = pipeline._beyond([(str(parquet), False)], mapping)
+        assert (told or "").startswith(f"column '{name}' of ") is (name != "other")
 
 
 def test_folder_glob_and_duplicates(tmp_path: Path) -> None:

@@ -36,8 +36,12 @@ def test_choice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     monkeypatch.setattr(choice, "java_version", lambda: 17)
-    assert choose("auto", None).kind == "spark"
+    assert choose("auto", None) == choice.EngineChoice("sail", None)
+    assert choose("auto", None).why == "the input fits this machine"
+    assert choose("auto", None, "90 GiB of input") == choice.EngineChoice("spark", None)
+    assert choose("auto", None, "90 GiB of input").why == "90 GiB of input"
     assert choose("auto", "local[2]") == choice.EngineChoice("spark", "local[2]")
+    assert choose("auto", "local[2]").why == "--master asks for Spark"
     assert choose("sail", "local[*]").kind == "sail"
     for engine, master, message in (
         ("flink", None, "unknown engine"),
@@ -49,11 +53,18 @@ def test_choice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         with pytest.raises(FtplanError, match=message):
             choose(engine, master)  # type: ignore[arg-type]
     monkeypatch.setattr(choice, "java_version", lambda: None)
-    assert choose("auto", None).kind == "sail"
+    for master, beyond in ((None, None), ("local[2]", None), (None, "90 GiB of input")):
+        assert choose("auto", master, beyond) == choice.EngineChoice("sail", None)
+    assert choose("auto", None, "90 GiB of input").why == "there is no Java 17, though 90 GiB of input"
     with pytest.raises(FtplanError, match="Java 17 or newer"):
         choose("spark", None)
     with pytest.raises(FtplanError, match="Java 17 or newer"):
         choose("auto", "yarn")
+    monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: name == "pyspark")
+    monkeypatch.setattr(choice, "java_version", lambda: 21)
+    assert choose("auto", None) == choice.EngineChoice("spark", None)
+    assert choose("auto", None).why == "Sail is not installed"
+    monkeypatch.setattr(choice, "java_version", lambda: None)
     monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(FtplanError, match=r"pip install 'ftplan\[sail\]'"):
         choose("auto", None)

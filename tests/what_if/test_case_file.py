@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import ftplan
+from ftplan.cli.what_if import command
 from ftplan.what_if import question
 from ftplan.what_if.case_file import load_cases
 from tests.places import ROOT
@@ -221,6 +222,46 @@ def test_refused_before_any_work(parts: dict[str, Any], message: str, project: P
     said = str(raised.value)
     assert said.removeprefix("what-if.yaml: ").startswith(message)
     assert "\n" not in said
+
+
+def test_the_example_of_the_help_is_a_whole_file(project: Path) -> None:
+    text = str(command.help)
+    (project / "what-if.yaml").write_text(text[text.index("# spare-nodes") : text.rindex("\b")])
+    with within(project):
+        sweep = load_cases("what-if.yaml", cluster=json.loads(json.dumps(CLUSTER).replace('"a"', '"rack-a"')))
+    assert [sweep.case(i).id for i in range(4)] == [
+        "base", "twice-the-load", "smaller-nodes", "fail=zone:b spares=0",
+    ]  # fmt: skip
+    assert len(sweep) == 1 + 2 + 2 * 3
+
+
+def messages(project: Path, **parts: Any) -> list[str]:
+    with pytest.raises(ftplan.FtplanError) as raised:
+        what_if(project, **parts)
+    said = raised.value.messages
+    more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
+    assert str(raised.value) == said[0] + more
+    return [text.removeprefix("what-if.yaml: ") for text in said]
+
+
+def test_all_mistakes_are_told_at_once(project: Path) -> None:
+    """Those of the shape first, since nothing else can be seen then; what the inputs hide is not made up."""
+    shape = messages(project, measures=[], cases=[{"id": "a", "traffic": 0}, {"id": "b", "seed": "x"}])
+    assert [text.partition(":")[0] for text in shape] == ["measures", "cases[0].traffic", "cases[1].seed"]
+    parts: dict[str, Any] = {
+        "run": {"algorithm": "best-densty", "plan": "plan.json", "options": {"maxcpu": 1}},
+        "measures": ["objektive", "gap", "gap"],
+        "cases": [{"id": "a"}, {"id": "a", "algorithm": "x"}],
+        "grid": [{"fail": "each zone"}, {"seed": []}],
+    }
+    assert [text.partition(":")[0] for text in messages(project, **parts)] == [
+        "cases[1].id", "cases[0]", "run.plan", "run.algorithm", "run.options", "measures[0]", "measures[2]", "cases[1]",
+        "grid[1]",
+    ]  # fmt: skip
+    told = messages(
+        project, inputs={"topology": "topolgy.yaml", "cluster": "clustr.yaml"}, grid=[{"fail": "each zone"}]
+    )
+    assert [text.partition(":")[0] for text in told] == ["topolgy.yaml", "clustr.yaml"]
 
 
 #: What only a case can tell is its row's reason.

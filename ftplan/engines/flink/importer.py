@@ -8,7 +8,7 @@ from typing import Any
 from ftplan.engines.flink.assemble import label_slots, place, tell, with_cpu, with_joins, with_state, with_streams
 from ftplan.engines.flink.hosts import task_managers
 from ftplan.engines.flink.measured import vertex_rates
-from ftplan.engines.flink.pages import Page, entries, page_at, part, saved_page, text, whole
+from ftplan.engines.flink.pages import Page, entries, needless, page_at, part, saved_page, text, whole
 from ftplan.engines.flink.plan import MOST_KEY_GROUPS, Vertex, chain_name, checked_parallelism, plan_vertices
 from ftplan.engines.flink.records import JobRecord, Records, read_records
 from ftplan.engines.importing.draft import Draft, DraftOperator, ImportOptions
@@ -53,7 +53,7 @@ def _pages(source: EngineSource) -> Iterator[Page]:
                 content = content[content.index("{") : content.rindex("}") + 1]
             yield saved_page(name, parse_text(content, name, "plan.json"))
     else:
-        yield from (saved_page(name, value) for name, value in source.documents())
+        yield from (saved_page(name, value) for name, value in source.documents(needless))
 
 
 def _chosen(records: Records, name: str, job: str | None) -> JobRecord:

@@ -109,6 +109,15 @@ def page_at(path: str, value: Any, at: datetime | None = None) -> Page:
     return Page(None, value, at, path)
 
 
+#: A flame graph, as deep as the stacks that it draws; its first key tells it.
+_FLAME_GRAPH = re.compile(r'\s*\{\s*"(?:endTimestamp"\s*:\s*-?[0-9]+\s*,\s*"data|data"\s*:\s*\{\s*"name)"')
+
+
+def needless(content: str) -> bool:
+    """Return whether a saved answer is one that nobody needs and that may be too deep to be parsed."""
+    return _FLAME_GRAPH.match(content) is not None
+
+
 def saved_page(path: str, value: Any) -> Page:
     """Return what a saved answer is; *path* is the file's."""
     kind = _list_kind(value) if isinstance(value, list) else _kind(value) if isinstance(value, dict) else "?"

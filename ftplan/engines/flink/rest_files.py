@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ftplan.engines.flink.metadata import MAGIC, OperatorState, checkpoint_state, is_key_group_state, key_group_state
+from ftplan.engines.flink.pages import needless
 from ftplan.errors import FtplanError
 from ftplan.model.names import listed, natural_key
 from ftplan.model.plan import Warn
+from ftplan.spark_stats.log_formats import beginning
 
 
 class KeyGroupStates(NamedTuple):
@@ -99,6 +101,19 @@ def find(logs: Sequence[str]) -> list[tuple[str, bool]]:
     return [(path, False) for path in dict.fromkeys(paths)]
 
 
+def is_saved(path: str) -> bool:
+    """Return whether a local folder holds saved pages of vertices."""
+    if not Path(path).is_dir():
+        return False
+    start = beginning(path)
+    return b'"subtasks"' in start and b'"read-records"' in start
+
+
+def is_reporter_log(path: str) -> bool:
+    """Return whether a local path is a log of Flink's Slf4jReporter, or a folder of such."""
+    return b"Starting metrics report" in beginning(path)
+
+
 def is_metadata(path: str) -> bool:
     """Return whether a file is the metadata of a checkpoint."""
     try:
@@ -108,14 +123,22 @@ def is_metadata(path: str) -> bool:
         raise FtplanError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def saved(path: str) -> Any:
-    """Return the value in a JSON file.
+def saved(paths: Sequence[str]) -> tuple[dict[str, Any], list[Warn]]:
+    """Return the values in JSON files by path, and a warning of those of several that are no JSON.
 
-    Raises FtplanError if it cannot be read or is no JSON.
+    Raises FtplanError if one cannot be read, or none is JSON.
     """
-    try:
-        return json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise FtplanError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        raise FtplanError(f"{path}: not JSON ({error})") from None
+    found: dict[str, Any] = {}
+    broken: list[str] = []
+    for path in paths:
+        try:
+            text = Path(path).read_text("utf-8-sig", errors="replace")
+            if not needless(text):
+                found[path] = json.loads(text)
+        except OSError as error:
+            raise FtplanError(f"{path}: cannot be read ({error.strerror})") from None
+        except (ValueError, RecursionError) as error:
+            broken.append(f"{path}: not JSON ({error})")
+    if broken and not found:
+        raise FtplanError(broken[0])
+    return found, [Warn("UNREADABLE", f"{text}; left out") for text in broken]

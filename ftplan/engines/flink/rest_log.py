@@ -64,7 +64,7 @@ def read(
     collected = [file for file in files if file.path.endswith(LINES)]
     others = [file.path for file in files if not file.path.endswith(LINES)]
     metadata = [path for path in others if is_metadata(path)]
-    documents = {path: saved(path) for path in others if path not in metadata}
+    documents, unread = saved([path for path in others if path not in metadata])
     states = key_group_states(metadata, documents)
     lines = _collected(session, collected) if collected else _saved(session, documents)
     answers = lines.toArrow()
@@ -84,7 +84,7 @@ def read(
     broken = answers.filter(pc.equal(answers["kind"], "broken"))["raw"].to_pylist()
     table = pa.concat_tables([counted, state, by_group, rejected_rows(0, broken)], promote_options="default")
     frame = arrow_frame(session, table)
-    return engine_log(frame, files, mapping, operators.key_groups, _FAULTS, (*told, *warnings, *more))
+    return engine_log(frame, files, mapping, operators.key_groups, _FAULTS, (*unread, *told, *warnings, *more))
 
 
 def _collected(session: Session, files: Sequence[LogFile]) -> Any:

@@ -6,8 +6,8 @@ A live endpoint is asked once for what ``ftplan collect`` asks again and again.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -63,6 +63,8 @@ class EngineSource:
     given: tuple[str, ...] = ()  # the paths as they were given
     #: The files, and those of plain folders, in natural order; ``-`` is standard input. Empty for the other two.
     paths: tuple[str, ...] = ()
+    #: What was wrong with each of several documents that could not be read, once they were asked for.
+    unread: list[str] = field(default_factory=list, compare=False)
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield the name and the text of each file; what lies in a folder and is no text is passed over.
@@ -79,15 +81,30 @@ class EngineSource:
                 continue
             yield name, text
 
-    def documents(self) -> Iterator[tuple[str, Any]]:
+    def documents(self, needless: Callable[[str], object] = lambda text: False) -> Iterator[tuple[str, Any]]:
         """Yield the name and the data of each file that is JSON or YAML by its extension, or the only one.
 
-        Raises FtplanError where one cannot be read.
+        Texts that are *needless* are not parsed. What else of several files cannot be read is left out, and noted in
+        ``unread``: ``api.importing`` warns of it, or names it where an importer then lacks something.
+
+        Raises FtplanError where a file is missing, or the only one cannot be read.
         """
         for path in self.paths:
-            if len(self.paths) == 1 or path.lower().endswith((".json", ".yaml", ".yml")):
-                name = display_name(path)
-                yield name, parse_text(decoded(read_bytes(path, "saved answer"), name), name, path)
+            if len(self.paths) > 1 and not path.lower().endswith((".json", ".yaml", ".yml")):
+                continue
+            name = display_name(path)
+            data = read_bytes(path, "saved answer")
+            try:
+                text = decoded(data, name)
+                if needless(text):
+                    continue
+                value = parse_text(text, name, path)
+            except FtplanError as error:
+                if len(self.paths) == 1:
+                    raise
+                self.unread.append(str(error))
+                continue
+            yield name, value
 
     def answers(self) -> Iterator[Answer]:
         """Yield the answers of an endpoint or a collected folder as they came, or documents of files by their names.

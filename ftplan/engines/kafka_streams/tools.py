@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ftplan.engines.importing.parts import Part
 from ftplan.errors import FtplanError
 from ftplan.io.parsers import parse_json
+from ftplan.spark_stats.log_formats import beginning
 
 _TASKS = re.compile(r"(TARGET-)?(ACTIVE|STANDBY|WARMUP)-TASKS:*(.*)")
 _PARTITIONS = re.compile(r"(\d+):\s*\[+([\d,\s]*)\]?")
@@ -23,6 +24,11 @@ Task = tuple[int, int]
 def is_log_dirs(text: str) -> bool:
     """Return whether a text is the output of kafka-log-dirs."""
     return '"brokers"' in text and '"logDirs"' in text
+
+
+def holds_log_dirs(path: str) -> bool:
+    """Return whether a local path is output of kafka-log-dirs, or a folder of such files."""
+    return is_log_dirs(beginning(path).decode("utf-8", "replace"))
 
 
 def log_dirs(text: str, name: str) -> dict[str, dict[int, float]]:

@@ -134,6 +134,14 @@ def is_event_log(path: str) -> bool:
         return _FIRST_LINE.match(file.read(1024)) is not None
 
 
+def holds_events(path: str) -> bool:
+    """Return whether a local path is an event log, or a folder of them."""
+    try:
+        return bool(find_event_logs([path]))
+    except FtplanError:
+        return False
+
+
 def is_compressed(path: str) -> bool:
     """Return whether a file must be decompressed to be read; FtplanError if it cannot be read."""
     try:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ftplan.errors import MADE_BY
+from ftplan.io.configuration import FILE_NAME
 from ftplan.io.starter.topology import topology_text, yaml_id
 from ftplan.io.stats_store import load_stats
 from ftplan.model.defaults import MAX_SUBSTREAMS
-from ftplan.model.kinds import ALLOCATE_CHECKPOINTS
+from ftplan.model.kinds import ALLOCATE_CHECKPOINTS, RECOVERY_SCHEDULE
 from ftplan.model.names import natural_key
 from ftplan.model.plan import Warn
 from ftplan.model.problem import StatsTables
@@ -42,7 +45,7 @@ def files_from_stats(
     files = {
         "topology.yaml": topology,
         "cluster.yaml": _cluster(tables, placement, parallelism),
-        "ftplan.toml": _configuration(relative),
+        FILE_NAME: configuration_text({"topology": "topology.yaml", "cluster": "cluster.yaml", "stats": relative}),
     }
     return StarterFiles(files, warnings)
 
@@ -111,15 +114,19 @@ def _complete(kept: Mapping[str, Any], nodes: Sequence[str], parallelism: Mappin
     return {part: lists for part, lists in ({**kept, "tasks": dict(sorted(tasks.items()))}).items() if lists}
 
 
-def _configuration(stats: str) -> str:
+def configuration_text(inputs: Mapping[str, str]) -> str:
+    """Return an ``ftplan.toml`` that names inputs by role: paths relative to its folder."""
+    named = [f"{role} = {json.dumps(path, ensure_ascii=False)}" for role, path in inputs.items()]
+    if "stats" not in inputs:
+        named.append(f'# stats = "stats"           # once there are some: {MADE_BY["stats"]}')
+    files = " ".join(shlex.quote(inputs[role]) for role in ("topology", "cluster") if role in inputs)
+    question = ALLOCATE_CHECKPOINTS if "stats" in inputs else RECOVERY_SCHEDULE
     return f"""\
 # Defaults of every ftplan command that runs in this folder or below. Paths are relative to this file.
-#   ftplan check topology.yaml cluster.yaml
-#   ftplan {ALLOCATE_CHECKPOINTS.name}
+#   ftplan check {files}
+#   ftplan {question.name}{"" if "stats" in inputs else " --fail SELECTOR"}
 [inputs]
-topology = "topology.yaml"
-cluster = "cluster.yaml"
-stats = {json.dumps(stats, ensure_ascii=False)}
+{chr(10).join(named)}
 """
 
 

@@ -77,6 +77,31 @@ def test_a_folder_of_saved_answers() -> None:
     assert codes(done) == ["CPU_BY_RECORDS", "PAIRS_BY_SHARES", "KEYS_KEPT", "ZONE_UNKNOWN"]
 
 
+def test_pages_that_nobody_needs_or_can_read_are_left_out(tmp_path: Path) -> None:
+    """A flame graph without a word, a broken page with a warning; what is needed and broken is named."""
+    folder = shutil.copytree(ANSWERS, tmp_path / "answers")
+    (folder / "v3_flamegraph.json").write_text(
+        '{"endTimestamp": 1700000000000, "data": '
+        + '{"name": "f", "value": 1, "children": [' * 2000
+        + "]}" * 2000
+        + "}"
+    )
+    whole = imported(ANSWERS, "flink")
+    assert imported(folder, "flink") == whole
+    (folder / "v1_backpressure.json").write_text('{"status": ')
+    (folder / "notes.yaml").write_bytes(b"\x80")
+    for source in (folder, sorted(folder.iterdir())):
+        done = imported(source, "flink")
+        assert done.topology == whole.topology
+        assert sorted(codes(done)) == sorted([*codes(whole), "UNREADABLE", "UNREADABLE"])
+    with pytest.raises(FtplanError, match="--strict"):
+        imported(folder, "flink", strict=True)
+    for name in ("job", "job_plan"):
+        (folder / f"{name}.json").write_text("{")
+    with pytest.raises(FtplanError, match=r"holds no plan of a Flink job.*could not be read: .*job\.json: line 1"):
+        imported(folder, "flink")
+
+
 GOLDEN = DATA / "flink" / "imports.json"
 
 

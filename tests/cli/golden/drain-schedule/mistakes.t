@@ -47,7 +47,7 @@ Limits that are none.
 No cluster, and one that does not say where tasks run.
 
   $ ftplan drain-schedule -t topology.yaml
-  2> ftplan: drain-schedule: --cluster is missing: give it, or name it under [inputs] in ftplan.toml
+  2> ftplan: drain-schedule: --cluster is missing: give it, or name it under [inputs] in ftplan.toml; `ftplan import-topology SOURCE --from ENGINE -o topology.yaml --cluster-output cluster.yaml` makes it
   [2]
   $ sed -i '/^placement:/,$d' cluster.yaml
   $ ftplan drain-schedule -t topology.yaml -c cluster.yaml

@@ -37,12 +37,22 @@ A description, what lies on disk, and who has which task; zones from a map, whic
   $ ftplan import-topology topology.txt members.txt --from kafka-streams --zone-map zones.csv --cores 4 -o t.yaml --cluster-output c.yaml
   2> ftplan: wrote c.yaml: 2 nodes in 1 zone
   2> ftplan: wrote t.yaml: 2 operators, 4 tasks, 1 edge
+  2> ftplan: wrote ftplan.toml: commands in its folder need no -t, -c
   2> ftplan: warning: the members name processes, not hosts: each process is taken for a host [HOSTS_UNKNOWN]
   2> ftplan: warning: tasks that warm up (1) count as copies, although they may still lag [WARMUP_COUNTED]
   2> ftplan: warning: Sub-topology-0, Sub-topology-1: cpu: 1 core for each task is assumed [CPU_UNKNOWN]
   2> ftplan: warning: Sub-topology-0: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
   2> ftplan: warning: Sub-topology-1: state_bytes: 0 is assumed [STATE_UNKNOWN]
   2> ftplan: warning: p-2: not in the zone map, so that each node is a zone of its own [ZONE_UNKNOWN]
+  $ cat ftplan.toml
+  # Defaults of every ftplan command that runs in this folder or below. Paths are relative to this file.
+  #   ftplan check t.yaml c.yaml
+  #   ftplan recovery-schedule --fail SELECTOR
+  [inputs]
+  topology = "t.yaml"
+  cluster = "c.yaml"
+  # stats = "stats"           # once there are some: ftplan compute-stats LOG -o stats
+  $ ftplan drain-schedule -o plan.json --quiet
   $ cat t.yaml c.yaml
   # ftplan import-topology topology.txt members.txt --from kafka-streams --cores 4.0 --zone-map zones.csv
   format: ftplan/topology
@@ -112,8 +122,14 @@ Defaults come from ftplan.toml, paths relative to it.
   $ ftplan import-topology topology.txt members.txt -o t.json --cluster-output c.json
   2> ftplan: wrote c.json: 2 nodes in 2 zones
   2> ftplan: wrote t.json: 2 operators, 4 tasks, 1 edge
+  2> ftplan: ftplan.toml is there already and stays as it is
   2> ftplan: warning: the members name processes, not hosts: each process is taken for a host [HOSTS_UNKNOWN]
   2> ftplan: warning: tasks that warm up (1) count as copies, although they may still lag [WARMUP_COUNTED]
   2> ftplan: warning: Sub-topology-0, Sub-topology-1: cpu: 1 core for each task is assumed [CPU_UNKNOWN]
   2> ftplan: warning: Sub-topology-0: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
   2> ftplan: warning: Sub-topology-1: state_bytes: 0 is assumed [STATE_UNKNOWN]
+  $ cat ftplan.toml
+  [import-topology]
+  from = "kafka-streams"
+  zone-map = "zones.csv"
+  cores = 4

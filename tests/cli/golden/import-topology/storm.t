@@ -76,6 +76,7 @@ Flux: a fields grouping makes key groups of Storm's tasks; what is not said is a
   STATE_UNKNOWN        count: state_bytes: 0 is assumed
   $ ftplan import-topology flux.yaml dev.properties --from storm -o imported.yaml
   2> ftplan: wrote imported.yaml: 3 operators, 8 tasks, 2 edges
+  2> ftplan: wrote ftplan.toml: commands in its folder need no -t
   2> ftplan: warning: sentence-spout: rate_out: 1 record/s from each task is assumed [RATES_UNKNOWN]
   2> ftplan: warning: count: state_bytes: 0 is assumed [STATE_UNKNOWN]
   $ head -3 imported.yaml

@@ -33,9 +33,9 @@ Long lists are left out.
 
   $ ftplan init --stats stats-tasks -o new --max-substreams 7 --force
   2> ftplan: warning: sessions -> alerts: 8 measured substreams are more than --max-substreams 7: the edge is full, divided by input_share [SUBSTREAMS_NOT_LISTED]
+  2> ftplan: new/ftplan.toml is there already and stays as it is
   2> ftplan: wrote new/topology.yaml
   2> ftplan: wrote new/cluster.yaml
-  2> ftplan: wrote new/ftplan.toml
   $ tail -4 new/topology.yaml
       rate_out: [0.0166666666667, 0.0166666666667, 0.258333333333, 0.0166666666667]
   edges:                      # [from index, to index, records/s]: tasks that exchanged no record do not meet

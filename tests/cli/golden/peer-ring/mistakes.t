@@ -79,7 +79,7 @@ Numbers that cannot be.
   2> ftplan: --load bytes is measured: give --stats
   [2]
   $ ftplan peer-ring -t topology.yaml
-  2> ftplan: peer-ring: --cluster is missing: give it, or name it under [inputs] in ftplan.toml
+  2> ftplan: peer-ring: --cluster is missing: give it, or name it under [inputs] in ftplan.toml; `ftplan import-topology SOURCE --from ENGINE -o topology.yaml --cluster-output cluster.yaml` makes it
   [2]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --algorithm virtual-nodes --current ring.json --rebalance
   2> ftplan: --rebalance True: virtual-nodes does not plan for it: use one of exact, paper

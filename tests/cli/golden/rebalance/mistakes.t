@@ -56,7 +56,7 @@ Files that are missing, or something else.
   2> ftplan: rounds.json: exists already; give --force to overwrite it
   [2]
   $ ftplan rebalance -t topology.yaml -c cluster.yaml
-  2> ftplan: rebalance: --stats is missing: give it, or name it under [inputs] in ftplan.toml
+  2> ftplan: rebalance: --stats is missing: give it, or name it under [inputs] in ftplan.toml; `ftplan compute-stats LOG -o stats` makes it
   [2]
   $ sed -i '/^placement:/,$d' cluster.yaml
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats

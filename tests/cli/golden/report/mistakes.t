@@ -17,5 +17,5 @@ What is no plan, what-if result or evaluation is refused in a line.
   2> ftplan: nowhere/page.html: its folder 'nowhere' does not exist; make it first
   [2]
   $ ftplan report schedule.json -o page.html -t missing.yaml
-  2> ftplan: missing.yaml: no such file
+  2> ftplan: missing.yaml: no such file; `ftplan import-topology SOURCE --from ENGINE -o topology.yaml --cluster-output cluster.yaml` makes it
   [2]

@@ -25,7 +25,7 @@ Options that are none.
 Files that are missing, or something else.
 
   $ ftplan scale-out -t topology.yaml
-  2> ftplan: scale-out: --stats is missing: give it, or name it under [inputs] in ftplan.toml
+  2> ftplan: scale-out: --stats is missing: give it, or name it under [inputs] in ftplan.toml; `ftplan compute-stats LOG -o stats` makes it
   [2]
   $ ftplan scale-out -t topology.yaml -s stats --costs topology.yaml
   2> ftplan: topology.yaml: format: this is a topology file (ftplan/topology); expected a recovery cost table (ftplan/recovery-costs)
