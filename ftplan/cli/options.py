@@ -145,6 +145,18 @@ form = click.option(
     type=click.Choice(["json", "table", "markdown"]),
     help="How standard output looks.  [default: table on a terminal, else json]",
 )
+
+
+def _rows(_: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
+    """Return how many rows of a long table to show, or "all"."""
+    if value is None or value == "all":
+        return value
+    if not value.isdecimal() or int(value) < 1:
+        raise click.BadParameter(f"{value!r} is no number above 0, nor all", param=param)
+    return int(value)
+
+
+rows = click.option("--rows", metavar="N|all", callback=_rows, help="Rows of each long table; JSON and files hold all.")
 output = together(
     click.option("-o", "--output", default="-", metavar="FILE", help="Write JSON here; - is standard output."),
     click.option("--force", is_flag=True, help="Overwrite an existing output."),

@@ -37,6 +37,7 @@ def command_of(name: str) -> click.Command:
         kind_options.SEARCH,
         click.option("--trace", metavar="FILE", help="Write value and bound over time, as JSON lines."),
         options.output,
+        options.rows,
         click.option("--detailed-exitcode", is_flag=True, help=f"Exit 3 when the plan {about.changes}."),
         options.verbosity,
         *map(_printing, about.printed),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import IO, Any
 
 import click
@@ -121,4 +122,7 @@ def emit(
 
 def emit_answer(answer: Answer, given: Mapping[str, Any]) -> None:
     """Write the answer where and how a command's options say; see :func:`emit`."""
+    others = "--rows all shows them" if "rows" in given else "the JSON has all"
+    rows = sys.maxsize if given.get("rows") == "all" else given.get("rows")
+    answer = replace(answer, tables=[table.first(rows, others) for table in answer.tables])
     emit(answer, output=given["output"], form=given["format"], force=given["force"], quiet=given["quiet"])

@@ -12,7 +12,7 @@ from ftplan.planners.assessments import Difference
 from ftplan.reports.answer import Answer, Table
 from ftplan.reports.numbers import count, is_number
 
-#: Rows of a table; the JSON has all.
+#: Rows of a table that are shown unless more are asked for; the JSON has all.
 SHOWN = 40
 
 
@@ -32,11 +32,8 @@ def view(kind: str) -> View:
 
 
 def capped(columns: Sequence[str], rows: Sequence[Sequence[Any]], tick: bool = False) -> Table:
-    """Return a table with at most :data:`SHOWN` rows and a word on the others; *tick* as in :class:`Table`."""
-    if len(rows) <= SHOWN:
-        return Table(columns, rows, tick=tick)
-    title = f"first {SHOWN} … and {len(rows) - SHOWN:,} more (the JSON has all)"
-    return Table(columns, rows[:SHOWN], title=title, tick=tick)
+    """Return a table that shows :data:`SHOWN` rows where nobody asks for more; *tick* as in :class:`Table`."""
+    return Table(columns, rows, tick=tick, most=SHOWN)
 
 
 def task_name(item: Any) -> str:

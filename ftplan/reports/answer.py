@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ftplan.reports.numbers import nearly_one
@@ -13,13 +13,23 @@ from ftplan.reports.numbers import nearly_one
 class Table:
     """A table to show: a title, column names, and rows; numbers are set flush right.
 
-    With *tick* its first column holds boxes, and Markdown has a list of tasks to tick off instead of a table.
+    With *tick* its first column holds boxes, and Markdown has a list of tasks to tick off instead of a table. *most*
+    rows are shown where nobody asks for more; None shows all.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     title: str | None = None
     tick: bool = False
+    most: int | None = None
+
+    def first(self, rows: int | None, others: str) -> Table:
+        """Return the table with so many rows, None for :attr:`most`, and a word on the *others* in its title."""
+        shown = self.most if rows is None else rows
+        if self.most is None or shown is None or len(self.rows) <= shown:
+            return self
+        title = f"first {shown} … and {len(self.rows) - shown:,} more ({others})"
+        return replace(self, rows=self.rows[:shown], title=title)
 
 
 @dataclass(frozen=True, slots=True)

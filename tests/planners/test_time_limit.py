@@ -63,7 +63,7 @@ def failing() -> dict[str, Any]:
     return {"format": "ftplan/failure", "format_version": "1.0", "scenarios": scenarios}
 
 
-@pytest.mark.parametrize("algorithm", ["greedy", "structure-aware", "exact"])
+@pytest.mark.parametrize("algorithm", ["auto", "greedy", "structure-aware", "exact"])
 @pytest.mark.parametrize("limit", [5.0, 50.0, 500.0])
 @pytest.mark.parametrize("more", [{"budget": 30}, {"budget": 30, "curve": True}, {"target": 0.5}], ids=str)
 def test_no_work_after_the_deadline(clock: Clock, algorithm: str, limit: float, more: dict[str, Any]) -> None:

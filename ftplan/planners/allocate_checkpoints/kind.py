@@ -38,11 +38,19 @@ KIND = PlanKind(
     files=("costs",),
     command=Command(
         text=_TEXT,
-        default="correlated, safe at any size",
+        default="auto, safe at any size: correlated, then exact in the rest of the time limit",
         changes="moves checkpoints",
         picture="the copies on each node",
     ),
     planners=(
+        Row(
+            name="auto",
+            function="ftplan.planners.allocate_checkpoints.algorithms.auto:auto",
+            exact=False,
+            guarantee="no worse than correlated; optimal, or the proven gap at the time limit",
+            source="correlated, then exact",
+            default=True,
+        ),
         Row(
             name="baseline",
             function="ftplan.planners.allocate_checkpoints.algorithms.baselines:baseline",
@@ -63,7 +71,6 @@ KIND = PlanKind(
             exact=False,
             guarantee="optimal without a balance rule; heuristic with one",
             source="Madsen & Zhou, CIKM 2015, Algorithm 3, mended",
-            default=True,
         ),
         Row(
             name="exact",

@@ -32,13 +32,19 @@ from ftplan.planners.budget import Budget, now, stopped
 from ftplan.planners.making import Made, log_planned, without_failure
 from ftplan.planners.result import Result
 
+#: Planners that keep copies on other nodes, in whichever zone: the baselines of the paper.
+WITHOUT_ZONES = ("baseline", "even")
 #: Seconds that the figures beside a plan take for each load of a key group in a window, about.
 SECONDS_PER_LOAD = 2e-7
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """Everything that was asked; ``ends`` is when the command has to end, ``fallback`` why another objective counts."""
+    """Everything that was asked.
+
+    ``ends`` is when the command has to end, ``even`` what even copies are worth (looked at before the search, which may
+    take all the time), ``fallback`` why another objective counts.
+    """
 
     options: CheckpointAllocationOptions
     planner: registry.Row
@@ -52,6 +58,7 @@ class _Question:
     costs: GivenCosts
     budget: Budget
     ends: float
+    even: dict[str, Any] | None
     fallback: Warn | None
 
     @property
@@ -65,8 +72,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
 
     Raises :class:`FtplanError` if an input is missing, or options contradict each other.
     """
-    asked = _question(problem, planner, options)
-    result, report = _searched(asked)
+    asked, result, report = _answered(problem, planner, options)
     answer = result.answer
     assignments = None if answer is None else answer.assignments
     objective = _objective(asked, result)
@@ -88,11 +94,7 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
         asked.settings.anti_affinity,
     )
     if answer is not None and planner.name != "even":
-        figures["even"] = None
-        if now() < asked.ends:
-            figures["even"] = even_figures(asked.problem, asked.settings, asked.cluster, asked.series)
-        else:
-            warnings.append(Warn("COMPARISON_CUT", "the plan is not compared with even: the time limit is over"))
+        figures["even"] = asked.even
         warnings += no_gain(figures, asked.objective)
     if judged is not None:
         figures["holdout"] = judged[0]
@@ -107,14 +109,32 @@ def make(problem: Problem, planner: registry.Row, options: CheckpointAllocationO
         summary=figures,
         warnings=_said(warnings, options.time_limit_s),  # planners repeat those of the problem
         inputs=asked.inputs,
-        derived=_derived(asked, result),
+        derived=_derived(asked, result, options.anti_affinity),
     )
     return made.plan(problem, planner, options)
 
 
-def _question(problem: Problem, planner: registry.Row, options: CheckpointAllocationOptions) -> _Question:
+def _answered(
+    problem: Problem, planner: registry.Row, options: CheckpointAllocationOptions
+) -> tuple[_Question, Result[Allocation], MaintenanceReport | None]:
+    """Return what was asked and the answer; copies apart by zone unless something else was asked or is possible."""
+    began, zones = now(), problem.cluster is not None and any(node.zone is not None for node in problem.cluster.nodes)
+    if options.anti_affinity != "auto" or not zones or planner.name in WITHOUT_ZONES:
+        given = "node" if options.anti_affinity == "auto" else options.anti_affinity
+        asked = _question(problem, planner, replace(options, anti_affinity=given), began)
+        return asked, *_searched(asked)
+    asked = _question(problem, planner, replace(options, anti_affinity="zone"), began)
+    result, report = _searched(asked)
+    if result.infeasible is None:
+        return asked, result, report
+    text = f"{result.reason}: copies lie on other nodes, if need be in the zone of their primary"
+    asked = _question(problem, planner, replace(options, anti_affinity="node"), began)
+    result, report = _searched(asked)
+    return asked, replace(result, warnings=(Warn("ZONES_NOT_APART", text), *result.warnings)), report
+
+
+def _question(problem: Problem, planner: registry.Row, options: CheckpointAllocationOptions, began: float) -> _Question:
     """Build what the planner is asked, from inputs and options."""
-    began = now()
     topology, cluster, whole = require(problem, options.load)
     series, unseen = seen_and_unseen(whole, options.holdout)
     objective = stated_objective(options).resolved(series, cluster)
@@ -150,6 +170,7 @@ def _question(problem: Problem, planner: registry.Row, options: CheckpointAlloca
         costs,
         budget,
         began + options.time_limit_s,
+        None if planner.name == "even" else even_figures(built, settings, cluster, series),
         fallback,
     )
 
@@ -246,7 +267,7 @@ def _on_unseen_time(
     return judged, again.warnings
 
 
-def _derived(asked: _Question, result: Result[Allocation]) -> dict[str, Any]:
+def _derived(asked: _Question, result: Result[Allocation], requested: str) -> dict[str, Any]:
     """Return what came of the options that were asked for."""
     options, answer = asked.options, result.answer
     balance, limit = options.balance, asked.settings.failover_limit
@@ -255,6 +276,8 @@ def _derived(asked: _Question, result: Result[Allocation]) -> dict[str, Any]:
         balance = answer.rules.balance if "balance" in result.rules else balance
         limit = answer.rules.failover_limit
     return {
+        "anti_affinity_requested": requested,
+        "anti_affinity": asked.settings.anti_affinity,
         "objective_requested": options.objective,
         "objective": asked.objective.name,
         "current": paths.get("current"),

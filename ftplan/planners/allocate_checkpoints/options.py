@@ -82,7 +82,10 @@ class CheckpointAllocationOptions(PlanOptions):
         metavar="auto|X|count|none",
     )
     anti_affinity: str = option(
-        "node", one_of("node", "zone"), "zone: no copy in its primary's zone, nor two copies in one zone."
+        "auto",
+        one_of("auto", "node", "zone"),
+        "zone = no copy in its primary's zone, nor two copies in one zone; node = on other nodes; auto = zone where "
+        "the cluster has zones and that is possible, else node.",
     )
     failover_limit: float | None = option(
         None,

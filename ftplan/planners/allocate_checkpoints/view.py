@@ -9,7 +9,10 @@ from ftplan.model.plan import Plan
 from ftplan.planners.allocate_checkpoints.diff import AllocationDifference
 from ftplan.planners.views import changed_objective, changed_options, headline
 from ftplan.reports.answer import Answer, Table, cell
+from ftplan.reports.proof import proof
 
+#: Key groups that a table shows unless more are asked for.
+SHOWN = 20
 #: Figures of the summary that have a table or a row of their own, or only matter beside a bounded probability.
 NOT_IN_TABLE = frozenset(("by_operator", "failover_loss", "failover_survivor", "loss_probability_low"))
 
@@ -41,16 +44,12 @@ def answer(plan: Plan) -> Answer:
         tables.append(_unseen(plan.summary["holdout"]))
     if plan.plan is not None:
         assignments = plan.plan["assignments"]
-        tables.append(
-            Table(
-                ("key group", "primary", "checkpoints"),
-                [(f"{a['operator']}/{a['key_group']}", a["primary"], a["checkpoints"]) for a in assignments],
-            )
-        )
+        rows = [(f"{a['operator']}/{a['key_group']}", a["primary"], a["checkpoints"]) for a in assignments]
+        tables.append(Table(("key group", "primary", "checkpoints"), rows, most=SHOWN))
         if plan.plan["moves"]:
             moves = [(f"{m['operator']}/{m['key_group']}", m["from"], m["to"], m["bytes"]) for m in plan.plan["moves"]]
-            tables.append(Table(("move", "from", "to", "bytes"), moves))
-    return Answer(plan.to_json(), tables)
+            tables.append(Table(("move", "from", "to", "bytes"), moves, most=SHOWN))
+    return Answer(plan.to_json(), tables, proof(plan)[:1])
 
 
 def _objective_name(plan: Plan) -> str:

@@ -39,13 +39,21 @@ KIND = PlanKind(
     fail_replaces_scenarios=True,
     command=Command(
         text=_TEXT,
-        default="structure-aware, safe at any size",
+        default="auto, safe at any size: structure-aware, then what exact proves in the time limit",
         changes="starts or stops replicas",
         algorithm_after="target",
         picture="that curve",
         for_picture=("curve",),
     ),
     planners=(
+        Row(
+            name="auto",
+            function="ftplan.planners.replicate_tasks.algorithms.auto:auto",
+            exact=False,
+            guarantee="no worse than structure-aware; optimal, or the proven gap at the time limit",
+            source="structure-aware, then exact",
+            default=True,
+        ),
         Row(
             name="greedy",
             function="ftplan.planners.replicate_tasks.algorithms.greedy:greedy",
@@ -66,7 +74,6 @@ KIND = PlanKind(
             exact=False,
             guarantee="none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes",
             source="Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended",
-            default=True,
         ),
         Row(
             name="exact",

@@ -12,8 +12,10 @@ import numpy as np
 
 from ftplan.costs.given_costs import GivenCosts
 from ftplan.errors import FtplanError
+from ftplan.model.measures.replica_hosts import NOWHERE
 from ftplan.model.plan import Objective, Plan, Warn
 from ftplan.model.problem import Problem
+from ftplan.model.topology import IntArray
 from ftplan.planners import registry
 from ftplan.planners.budget import Budget, now, of_command
 from ftplan.planners.making import Made, compared, log_planned
@@ -21,6 +23,7 @@ from ftplan.planners.replicate_tasks.algorithms.curve import curve, curve_budget
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
 from ftplan.planners.replicate_tasks.algorithms.greedy import taken
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement
 from ftplan.planners.replicate_tasks.body import body
 from ftplan.planners.replicate_tasks.budget import parse_budget
 from ftplan.planners.replicate_tasks.hosts import Current, current_of, kept_rules, with_hosts
@@ -38,30 +41,39 @@ CHOICES = 20
 
 
 def random_choices(
-    prepared: PreparedReplication, node: NodeByTask, seed: int, clock: Budget
+    prepared: PreparedReplication, asked: ReplicationProblem, seed: int, clock: Budget
 ) -> tuple[dict[str, Any] | None, tuple[Warn, ...]]:
-    """Return the mean figures of random choices within the budget, a baseline, on no nodes; None without any.
+    """Return the mean figures of random choices that keep the rules of the plan, a baseline; None without any.
 
-    Each takes tasks that may fail in a random order, as long as they fit. Where the plan has nodes these are what it
-    was short of: then the choices have no more replicas than the plan, and take no more cores. A warning says where
-    the clock left out some of them.
+    Each takes tasks that may fail in a random order as long as the budget lasts, with hosts each on a random node where
+    it may stand and that has room. A warning says where the clock left out some of them.
     """
-    problem, most = prepared.problem, None
-    if any(name is not None for name in node.values()):
-        most = len(node)
-        problem = replace(problem, weight=prepared.cpu, budget=float(prepared.cpu[list(node)].sum()))
     models = prepared.compared
     figures: list[list[float]] = []
     while len(figures) < CHOICES and not clock.over():
-        draw = np.random.default_rng(seed + len(figures))
-        chosen = taken(problem, draw.permutation(np.flatnonzero(problem.fails)), most)
-        figures.append([problem.value(chosen, model=model) for model in models.values()])
+        node = _drawn(asked, np.random.default_rng(seed + len(figures)))
+        placed = np.flatnonzero(node != NOWHERE)
+        names = {} if asked.hosts is None else asked.hosts.names(placed, node[placed])
+        figures.append([asked.value(node != NOWHERE, names, model) for model in models.values()])
     text = f"the plan is compared with {len(figures)} of {CHOICES} random choices: the time limit is over"
     warnings = () if len(figures) == CHOICES else (Warn("COMPARISON_CUT", text),)
     if not figures:
         return None, warnings
     means = {name: float(mean) for name, mean in zip(models, np.mean(figures, axis=0), strict=True)}
     return {**means, "choices": len(figures)}, warnings
+
+
+def _drawn(problem: ReplicationProblem, draw: np.random.Generator) -> IntArray:
+    """Return the nodes of randomly chosen replicas, (T,), NOWHERE for none."""
+    order = draw.permutation(np.flatnonzero(problem.fails))
+    if problem.hosts is None:
+        return np.where(taken(problem, order), 0, NOWHERE)
+    room = ReplicaPlacement(problem)
+    for task in order.tolist():
+        nodes = room.open_to(task)
+        if len(nodes) and problem.fits(room.cost + float(problem.weight[task])):
+            room.put(task, int(draw.choice(nodes)))
+    return room.node
 
 
 #: The rules of replicas on nodes.
@@ -105,7 +117,7 @@ def make(problem: Problem, planner: registry.Row, options: TaskReplicationOption
         points, cut = _curve(asked, choose, replace(settings, ends=ends))
         warnings = (*warnings, *cut)
     node = result.answer
-    random, cut = _random(prepared, node, options.seed, ends)
+    random, cut = _random(prepared, asked, node, options.seed, ends)
     warnings = (*warnings, *cut)
     written = None if node is None else body(prepared, current, node, points)
     rules, broken = _rules(asked, prepared, problem, written)
@@ -165,15 +177,17 @@ def _curve(
 
 
 def _random(
-    prepared: PreparedReplication, node: NodeByTask | None, seed: int, ends: float
+    prepared: PreparedReplication, asked: ReplicationProblem, node: NodeByTask | None, seed: int, ends: float
 ) -> tuple[dict[str, Any] | None, tuple[Warn, ...]]:
-    """Return what random choices of as many replicas are worth, None where nobody asks or nothing is chosen."""
+    """Return what random choices are worth, None where nobody asks or nothing is chosen."""
     if node is None or not compared():
         return None, ()
     clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
+    hosts = None if asked.hosts is None else replace(asked.hosts, kept=None)
+    asked = replace(asked, hosts=hosts, current=None, max_changes=None)
     if prepared.budget.target is not None:  # they may spend what the plan takes
-        prepared = replace(prepared, problem=replace(prepared.problem, budget=prepared.spent(node)))
-    return random_choices(prepared, node, seed, clock)
+        asked = replace(asked, budget=prepared.spent(node))
+    return random_choices(prepared, asked, seed, clock)
 
 
 def _objective(

@@ -16,7 +16,7 @@ from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 #: the same everywhere, and replicas can be compared by them.
 OPTIONS = {"objective": "priority-time", "iterations": 0, "seed": 0}
 #: The planners that can choose replicas by the recovery after them.
-PLANNERS = ("greedy", "structure-aware")
+PLANNERS = ("auto", "structure-aware", "greedy")
 
 
 def refuse(options: TaskReplicationOptions, planner: registry.Row, problem: Problem) -> None:
@@ -38,9 +38,8 @@ def refuse(options: TaskReplicationOptions, planner: registry.Row, problem: Prob
             f"--then-recover: does not go with --metric {options.metric}: priority x seconds down is what counts"
         )
     if planner.name not in PLANNERS:
-        raise FtplanError(
-            f"--then-recover: {planner.name} knows fidelity only: --algorithm {' or '.join(reversed(PLANNERS))}"
-        )
+        able = f"{', '.join(PLANNERS[:-1])} or {PLANNERS[-1]}"
+        raise FtplanError(f"--then-recover: {planner.name} knows fidelity only: --algorithm {able}")
     if problem.cluster is None:
         raise FtplanError("--then-recover: where is room for what comes back? give --cluster with placement.tasks")
 

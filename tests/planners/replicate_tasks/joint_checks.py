@@ -26,7 +26,8 @@ from tests.planners.replicate_tasks.joint_cases import (
 
 EXACT = "exact"
 HEURISTICS = ("greedy", "dynamic-programming", "structure-aware")
-ALGORITHMS = (*HEURISTICS, EXACT)
+PROVING = ("auto", EXACT)
+ALGORITHMS = (*HEURISTICS, *PROVING)
 
 
 def value(plan: ftplan.Plan) -> float:
@@ -67,7 +68,7 @@ def is_best(plan: ftplan.Plan, algorithm: str, truth: Truth, ways: Array) -> flo
     assert bound is None or bound >= best - SAME, f"the bound {bound!r} is below the optimum {best!r}"
     if plan.status == "optimal":
         assert reached >= best - SAME, f"{reached!r} is called optimal, {best!r} is possible"
-    if algorithm == EXACT:
+    if algorithm in PROVING:
         assert plan.status == "optimal", f"{plan.status}: {reached!r} of {best!r}, bound {bound!r}"
         assert bound is not None
         assert bound <= best * (1.0 + 1e-7) + SAME, f"the bound {bound!r} of an optimal plan is above {best!r}"
@@ -167,7 +168,7 @@ def check_threshold(
     way = is_valid(plan, truth, ways)
     after = value(plan)
     assert after <= best + SAME
-    if gained < threshold - SAME or algorithm == EXACT:
+    if gained < threshold - SAME or algorithm in PROVING:
         expected = best if gained >= threshold - SAME else truth.value[now]
         assert abs(after - expected) <= SAME, f"threshold {threshold}: {after!r}, not {expected!r}"
     if after < truth.value[now] + max(threshold, SAME) - SAME:
@@ -206,7 +207,7 @@ def check_target(case: JointCase, random: np.random.Generator, algorithm: str) -
     assert value(plan) >= fewest - SAME
     assert plan.objective.bound is not None
     assert plan.objective.bound <= fewest + SAME, f"the bound {plan.objective.bound!r} is above the least, {fewest}"
-    if algorithm == EXACT:
+    if algorithm in PROVING:
         assert plan.status == "optimal", f"{asked}: {value(plan)!r} of {fewest!r}, bound {plan.objective.bound!r}"
         assert abs(value(plan) - fewest) <= SAME, f"{asked}: {value(plan)!r}, {fewest!r} are enough"
         assert plan.objective.bound >= fewest * (1.0 - 1e-6) - SAME, f"the bound {plan.objective.bound!r} of {fewest!r}"
@@ -231,7 +232,7 @@ def check_curve(case: JointCase, random: np.random.Generator, algorithm: str) ->
             anywhere = truth.best_anywhere(unit, point["budget"])
             assert free["value"] <= anywhere + SAME, f"{point}: {anywhere!r} is possible without placement"
             assert free["bound"] is None or free["bound"] >= anywhere - SAME, f"{point}: {anywhere!r} is possible"
-        if algorithm == EXACT:
+        if algorithm in PROVING:
             assert abs(point["value"] - best) <= SAME, f"{point}: {best!r} is possible"
 
 

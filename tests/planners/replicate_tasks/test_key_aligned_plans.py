@@ -90,5 +90,5 @@ def test_dynamic_programming_refuses_it() -> None:
         planned(budget=5, algorithm="dynamic-programming")
     assert str(refused.value) == (
         "--metric key-aligned-fidelity: dynamic-programming does not plan for it: "
-        "use one of greedy, structure-aware, exact"
+        "use one of auto, greedy, structure-aware, exact"
     )

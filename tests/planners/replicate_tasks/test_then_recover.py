@@ -169,7 +169,7 @@ def test_without_room_what_never_returns_counts_until_the_horizon() -> None:
         ({"curve": True}, "does not go with --curve"),
         ({"threshold": 0.1}, "does not go with --threshold"),
         ({"metric": "internal-completeness"}, "does not go with --metric internal-completeness"),
-        ({"algorithm": "exact"}, "exact knows fidelity only: --algorithm structure-aware or greedy"),
+        ({"algorithm": "exact"}, "exact knows fidelity only: --algorithm auto, structure-aware or greedy"),
         ({"algorithm": "dynamic-programming"}, "dynamic-programming knows fidelity only"),
     ],
 )

@@ -92,7 +92,7 @@ def _best(log: Incumbents[IntArray]) -> IntArray:
 MANY_PAIRS = 300_000
 
 
-def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allocation]:
+def exact(problem: CheckpointProblem, options: AllocationOptions, start: IntArray | None = None) -> Result[Allocation]:
     """Allocate checkpoints at least cost under all rules, with a proven bound.
 
     - Nothing couples the copies: each takes its cheapest node.
@@ -101,6 +101,8 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
     - Else a generalised assignment problem: a Lagrangian dual gives a bound and prices; the copies that are cheapest
       at these prices, and those of Algorithm 3, are repaired and improved by moves and swaps; what cannot be part of
       a better plan is fixed by its reduced cost; branch and cut closes the rest within the time limit.
+
+    *start*: copies (U, c) within the rules to begin with, as correlated places them; else they are looked for here.
 
     Guarantee: ``optimal`` where the gap is closed but for rounding, else ``feasible`` with the proven gap.
     Deterministic unless the clock cuts it short (warning ``TIME_LIMIT``). Cost exponential in the worst case.
@@ -118,7 +120,8 @@ def exact(problem: CheckpointProblem, options: AllocationOptions) -> Result[Allo
         _by_flow(problem, limits, log, options.seed, budget)
     if log.answer is None:
         at_scale = problem.cost.size > MANY_PAIRS and limits.failover is None
-        start = None if at_scale else repaired_greedy(problem, limits, budget)
+        if start is None and not at_scale:
+            start = repaired_greedy(problem, limits, budget)
         if start is None:
             witness = feasible_copies(problem, in_force, options, budget)
             if isinstance(witness, Result):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -47,7 +48,9 @@ HEURISTIC = 0.6
 FEW_PAIRS, FIRST = 5_000, 0.5
 
 
-def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Replication]:
+def exact(
+    problem: ReplicationProblem, options: ReplicationOptions, start: IntArray | None = None
+) -> Result[Replication]:
     """Choose the replicas of most expected fidelity under the budget, and with hosts the nodes where they stand.
 
     Where all paths of the topology nest, as in in-trees of full edges with joins, or lanes of tasks that split and
@@ -63,6 +66,8 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
     Cost: O(budget · tasks) where paths nest and there is room; exponential at worst elsewhere, within the limits of the
     options.
 
+    *start*: the nodes of replicas, (T,), by a heuristic; without any structure-aware is asked in between.
+
     Guarantee: optimal where it says so, but for rounding; else the bound is proven.
 
     References: output fidelity is [SuZhou2016], section III; the paper has no exact method beyond a few MC-trees.
@@ -73,8 +78,9 @@ def exact(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Re
         return Result("infeasible", None, (), None, refused.reason, refused)
     budget = Budget.of(options)
     search = _ReplicaSearch(problem, options.seed)
+    search.offer(start, "structure-aware")
     with contextlib.suppress(OutOfTime):
-        _solve(search, options, budget)
+        _solve(search, None if start is not None else options, budget)
     node = problem.without_useless(search.node)
     search.log.offer(node, problem.value_at(node), "useful replicas")
     answer = Replication.on(problem, node)
@@ -149,31 +155,43 @@ class _ReplicaSearch:
         return met(self.log)
 
 
-def _solve(search: _ReplicaSearch, options: ReplicationOptions, budget: Budget) -> None:
-    """Improve solution and bound until they meet or the work is done; raises :class:`OutOfTime`."""
-    problem, part = search.problem, budget.part(TABLES)
+def _solve(search: _ReplicaSearch, heuristic: ReplicationOptions | None, budget: Budget) -> None:
+    """Improve solution and bound until they meet or the work is done; raises :class:`OutOfTime`.
+
+    With *heuristic*, its options, structure-aware is asked too.
+    """
+    problem = search.problem
     tables: list[CostCircuit] = []
-    try:
+    with _part(budget, TABLES) as part:
         _tables(search, tables, part)
-    except OutOfTime:
-        budget.cut = True
     if search.proven:
         return
     branched = [each for each in tables if each.alone and _has_large_operators(each.circuit)]
     if problem.hosts is None:
-        _heuristic(search, options, budget)
+        _heuristic(search, heuristic, budget)
         few = [each for each in tables[:1] if each.alone and len(each.circuit.blocks) <= FEW_BLOCKS]
         for each in (branched[:1] or few) if not search.proven else ():
             _branch_and_program(search, each, budget)
     else:
         _place_few(search, budget)
         for each in branched if not search.proven else ():
-            _branch(search, BranchAndBound(each.circuit, each.limit), budget.part(TASTE))
+            with _part(budget, TASTE) as part:
+                _branch(search, BranchAndBound(each.circuit, each.limit), part)
         if not search.proven:
-            _heuristic(search, options, budget)
+            _heuristic(search, heuristic, budget)
     if not search.proven:
-        search.prove(quick_bound(problem, budget.part(TASTE)), "tables")
+        with _part(budget, TASTE) as part:
+            search.prove(quick_bound(problem, part), "tables")
         _relax(search, budget)
+
+
+@contextlib.contextmanager
+def _part(budget: Budget, share: float) -> Iterator[Budget]:
+    """Give a part of the time to what ends where that is over; whatever follows has the rest."""
+    part = budget.part(share)
+    with contextlib.suppress(OutOfTime):
+        yield part
+    budget.cut |= part.cut
 
 
 def _tables(search: _ReplicaSearch, tables: list[CostCircuit], budget: Budget) -> None:
@@ -232,7 +250,9 @@ def _surrogates(search: _ReplicaSearch, first: Knapsack, second: Knapsack, budge
             return
 
 
-def _heuristic(search: _ReplicaSearch, options: ReplicationOptions, budget: Budget) -> None:
+def _heuristic(search: _ReplicaSearch, options: ReplicationOptions | None, budget: Budget) -> None:
+    if options is None:
+        return
     part = replace(options, time_limit_s=HEURISTIC * budget.left_s)
     result = structure_aware(search.problem, part)
     if result.answer is not None:
@@ -242,16 +262,14 @@ def _heuristic(search: _ReplicaSearch, options: ReplicationOptions, budget: Budg
 def _branch_and_program(search: _ReplicaSearch, tables: CostCircuit, budget: Budget) -> None:
     """Branch first where operators are large, else after the integer program, but for a taste of bounded work."""
     tree, large = BranchAndBound(tables.circuit, tables.limit), _has_large_operators(tables.circuit)
-    part = budget.part(BRANCHING if large else TASTE)
-    if not large:  # bounded work, so that what follows starts from the same plan in every run
-        part.iterations = min(TASTE_ITERATIONS, part.iterations or TASTE_ITERATIONS)
-    _branch(search, tree, part)
-    budget.cut |= part.cut
+    with _part(budget, BRANCHING if large else TASTE) as part:
+        if not large:  # bounded work, so that what follows starts from the same plan in every run
+            part.iterations = min(TASTE_ITERATIONS, part.iterations or TASTE_ITERATIONS)
+        _branch(search, tree, part)
     if not search.proven and not (large and search.log.gap <= CLOSE):
-        part = budget.part(PROGRAM)
-        sites = Sites.merged(search.problem, search.candidates)
-        _program(search, part, JointProgram.of(search.problem, search.candidates, sites, search.seed, part))
-        budget.cut |= part.cut
+        with _part(budget, PROGRAM) as part:
+            sites = Sites.merged(search.problem, search.candidates)
+            _program(search, part, JointProgram.of(search.problem, search.candidates, sites, search.seed, part))
     if not search.proven:
         _branch(search, tree, budget.part(PROGRAM))
 
@@ -267,9 +285,8 @@ def _place_few(search: _ReplicaSearch, budget: Budget) -> None:
     problem, candidates = search.problem, search.candidates
     single = Sites.single(problem, candidates)
     if int(single.open[candidates.row].sum()) <= FEW_PAIRS:
-        part = budget.part(FIRST)
-        _program(search, part, JointProgram.of(problem, candidates, single, search.seed, part))
-        budget.cut |= part.cut
+        with _part(budget, FIRST) as part:
+            _program(search, part, JointProgram.of(problem, candidates, single, search.seed, part))
 
 
 def _relax(search: _ReplicaSearch, budget: Budget) -> None:
@@ -278,24 +295,21 @@ def _relax(search: _ReplicaSearch, budget: Budget) -> None:
     program = JointProgram.of(problem, candidates, Sites.merged(problem, candidates), search.seed, budget)
     if program is None:
         return
-    part = budget.part(FIRST)
-    relaxation = program.relaxed(part)
-    budget.cut |= part.cut
     some = search.node != NOWHERE
-    if relaxation is not None:
-        search.prove(relaxation.bound, "linear relaxation")
-        some |= relaxation.support
-        if search.proven:
-            return
+    with _part(budget, FIRST) as part:
+        relaxation = program.relaxed(part)
+        if relaxation is not None:
+            search.prove(relaxation.bound, "linear relaxation")
+            some |= relaxation.support
+    if search.proven:
+        return
     if problem.hosts is not None:
-        part = budget.part(FIRST)
-        some |= _program(search, part, program)
-        budget.cut |= part.cut
+        with _part(budget, FIRST) as part:
+            some |= _program(search, part, program)
         program = JointProgram.of(problem, candidates, Sites.single(problem, candidates), search.seed, budget)
     if not search.proven and not some[candidates.placeable].all():
-        part = budget.part(FIRST)
-        _program(search, part, program, some)
-        budget.cut |= part.cut
+        with _part(budget, FIRST) as part:
+            _program(search, part, program, some)
     if not search.proven:
         _program(search, budget, program)
 

@@ -66,8 +66,10 @@ def fewest(
     if search.best is None:
         return search.refused()
     least = search.least(Budget(BOUNDING_S, ends=options.ends))
-    while planner.plans is None and search.cost - least > search.unit * (1.0 + EQUAL) / 2.0 and not clock.over():
-        middle = least + math.floor((search.cost - least) / search.unit / 2.0) * search.unit
+    while planner.proves and search.cost - least > search.unit * (1.0 + EQUAL) / 2.0 and not clock.over():
+        open_ = (search.cost - least) / search.unit
+        middle = least + math.floor(open_ / 2.0) * search.unit
+        part = replace(options, time_limit_s=clock.left_s / math.log2(open_ + 2.0))
         if not search.ask(planner.choose, min(middle, search.cost - search.unit), part):
             least = max(least, middle + search.unit)
     bound = search.least(Budget(BOUNDING_S, ends=options.ends))

@@ -71,6 +71,11 @@ class ReplicationPlanner:
     curve: Callable[[ReplicationProblem, list[float], Budget], list[tuple[float, float]] | None] | None = None
     plans: Callable[[ReplicationProblem, list[float], ReplicationOptions], list[IntArray]] | None = None
 
+    @property
+    def proves(self) -> bool:
+        """Whether it proves optima, if not always in time: it is one without a climb, or answers all budgets."""
+        return self.plans is None or self.curve is not None
+
     @staticmethod
     def of(row: registry.Row) -> ReplicationPlanner:
         """Load the planner of a row."""
