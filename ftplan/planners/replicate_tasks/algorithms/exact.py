@@ -15,7 +15,7 @@ from ftplan.planners.budget import Budget, OutOfTime
 from ftplan.planners.fidelity_circuit.circuit import Circuit
 from ftplan.planners.fidelity_circuit.reduction import Reduced
 from ftplan.planners.fidelity_circuit.tables import choices
-from ftplan.planners.incumbents import Incumbents
+from ftplan.planners.incumbents import Incumbents, wanted_gap
 from ftplan.planners.replicate_tasks.algorithms.bounds import CostCircuit, least_value, quick_bound, raised, units
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import (
     CandidateNodes,
@@ -84,7 +84,7 @@ def exact(
     node = problem.without_useless(search.node)
     search.log.offer(node, problem.value_at(node), "useful replicas")
     answer = Replication.on(problem, node)
-    status: Status = "optimal" if search.proven else "feasible"
+    status: Status = "optimal" if met(search.log) else "feasible"
     return Result(status, answer, ("budget",), search.log.bound, warnings=budget.warnings())
 
 
@@ -115,7 +115,7 @@ class _ReplicaSearch:
         """Begin with nothing, or where changes are limited with what is in place."""
         self.problem, self.seed, self.candidates = problem, seed, CandidateNodes.of(problem)
         self.least = least_value(problem)
-        self.log: Incumbents[IntArray] = Incumbents("max", problem.metric)
+        self.log: Incumbents[IntArray] = Incumbents("max", problem.metric, gap=wanted_gap(self.candidates.open.size))
         self.log.prove(1.0, "a share")
         nothing = np.full(problem.tasks, NOWHERE)
         if problem.current is None:
@@ -150,9 +150,9 @@ class _ReplicaSearch:
         self.offer(nodes_on(self.problem, self.candidates, site, everywhere), by)
 
     @property
-    def proven(self) -> bool:
-        """Whether the bound is met."""
-        return met(self.log)
+    def done(self) -> bool:
+        """Whether the bound is met, or as near as is wanted."""
+        return met(self.log) or self.log.closed
 
 
 def _solve(search: _ReplicaSearch, heuristic: ReplicationOptions | None, budget: Budget) -> None:
@@ -164,22 +164,22 @@ def _solve(search: _ReplicaSearch, heuristic: ReplicationOptions | None, budget:
     tables: list[CostCircuit] = []
     with _part(budget, TABLES) as part:
         _tables(search, tables, part)
-    if search.proven:
+    if search.done:
         return
     branched = [each for each in tables if each.alone and _has_large_operators(each.circuit)]
     if problem.hosts is None:
         _heuristic(search, heuristic, budget)
         few = [each for each in tables[:1] if each.alone and len(each.circuit.blocks) <= FEW_BLOCKS]
-        for each in (branched[:1] or few) if not search.proven else ():
+        for each in (branched[:1] or few) if not search.done else ():
             _branch_and_program(search, each, budget)
     else:
         _place_few(search, budget)
-        for each in branched if not search.proven else ():
+        for each in branched if not search.done else ():
             with _part(budget, TASTE) as part:
                 _branch(search, BranchAndBound(each.circuit, each.limit), part)
-        if not search.proven:
+        if not search.done:
             _heuristic(search, heuristic, budget)
-    if not search.proven:
+    if not search.done:
         with _part(budget, TASTE) as part:
             search.prove(quick_bound(problem, part), "tables")
         _relax(search, budget)
@@ -200,12 +200,12 @@ def _tables(search: _ReplicaSearch, tables: list[CostCircuit], budget: Budget) -
     first, *others = knapsacks(problem, search.candidates)
     circuit, chosen = _table(search, first, budget)
     tables.append(circuit)
-    for other in others if not search.proven else ():
+    for other in others if not search.done else ():
         if chosen is None:  # a program or branching decides on all limits
             tables.append(CostCircuit.of(other.of(problem), budget, search.candidates))
             continue
         tables.append(_table(search, other, budget)[0])
-        if search.proven:
+        if search.done:
             return
     for other in others if chosen is not None else ():
         _surrogates(search, first, other, budget)
@@ -233,7 +233,7 @@ def _surrogates(search: _ReplicaSearch, first: Knapsack, second: Knapsack, budge
     one, two = (units(knapsack.of(search.problem)) for knapsack in (first, second))
     low, high = 0.0, 1.0
     for _ in range(SURROGATES):
-        if search.proven:
+        if search.done:
             return
         share = (low + high) / 2.0
         each = np.array([(1.0 - share) / max(1, one.limit), share / max(1, two.limit)])
@@ -266,11 +266,11 @@ def _branch_and_program(search: _ReplicaSearch, tables: CostCircuit, budget: Bud
         if not large:  # bounded work, so that what follows starts from the same plan in every run
             part.iterations = min(TASTE_ITERATIONS, part.iterations or TASTE_ITERATIONS)
         _branch(search, tree, part)
-    if not search.proven and not (large and search.log.gap <= CLOSE):
+    if not search.done and not (large and search.log.gap <= CLOSE):
         with _part(budget, PROGRAM) as part:
             sites = Sites.merged(search.problem, search.candidates)
             _program(search, part, JointProgram.of(search.problem, search.candidates, sites, search.seed, part))
-    if not search.proven:
+    if not search.done:
         _branch(search, tree, budget.part(PROGRAM))
 
 
@@ -301,16 +301,16 @@ def _relax(search: _ReplicaSearch, budget: Budget) -> None:
         if relaxation is not None:
             search.prove(relaxation.bound, "linear relaxation")
             some |= relaxation.support
-    if search.proven:
+    if search.done:
         return
     if problem.hosts is not None:
         with _part(budget, FIRST) as part:
             some |= _program(search, part, program)
         program = JointProgram.of(problem, candidates, Sites.single(problem, candidates), search.seed, budget)
-    if not search.proven and not some[candidates.placeable].all():
+    if not search.done and not some[candidates.placeable].all():
         with _part(budget, FIRST) as part:
             _program(search, part, program, some)
-    if not search.proven:
+    if not search.done:
         _program(search, budget, program)
 
 
