@@ -126,6 +126,8 @@ def command(file: str, **given: Any) -> int:
         rows = _carried_out(sweep, execution, journal, given)
         result = WhatIfResult(sweep, rows, asked)
         warn(result.warnings, quiet=given["quiet"])
+        for item in result.together["assumptions"]:
+            say(f"assumed: {item['text']} [{item['code']}]", quiet=given["quiet"])
         if result.missing and journal is not None:
             return _incomplete(result, journal)
         if plot is not None:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ftplan.io.documents import Source
 from ftplan.io.fields import FileModel, Finite, Rows, Sense, Version
-from ftplan.io.plan_file import Kind, WarnModel
+from ftplan.io.plan_file import AssumptionModel, Kind, WarnModel
 from ftplan.io.validation import Loaded, load_document
 
 FORMAT = "ftplan/what-if-result"
@@ -81,6 +81,12 @@ class CaseWarnModel(WarnModel):
     cases: Rows | None = Field(None, description="How many rows have it; null for the what-if file")
 
 
+class CaseAssumptionModel(AssumptionModel):
+    """An assumption of cases, with what the first of them says."""
+
+    cases: int = Field(description="How many cases have it")
+
+
 class WhatIfResultModel(FileModel):
     """The result of a what-if file."""
 
@@ -101,6 +107,8 @@ class WhatIfResultModel(FileModel):
     unmet: list[str] | None = Field(None, description="Limits of --fail-under that a case misses")
     warnings: list[CaseWarnModel] | None = Field(None, description="What deserves a second look, each code once")
     row_warnings: list[list[WarnModel]] | None = Field(None, description="The warnings of the answer of each row")
+    assumptions: list[CaseAssumptionModel] | None = Field(None, description="What was assumed, each code once")
+    row_assumptions: list[list[AssumptionModel]] | None = Field(None, description="What the answer of each row assumed")
 
 
 def load_what_if_result(source: Source) -> Loaded[Mapping[str, Any]]:

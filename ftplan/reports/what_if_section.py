@@ -142,7 +142,9 @@ def _heading(name: str) -> str:
 
 def _assumed(result: WhatIfDocument) -> PageTable:
     names = ("command", "kind", "base", "fingerprint", "tool_version")
-    return facts("The sweep", {name: result.document.get(name) for name in names})
+    given = {name: result.document.get(name) for name in names}
+    assumed = {item["code"]: item["text"] for item in result.document.get("assumptions") or []}
+    return facts("The sweep", {**given, **assumed})
 
 
 def _over(result: WhatIfDocument) -> Figure | None:

@@ -1,4 +1,4 @@
-"""What the answers of cases state beside their figures: warnings, case by case and all together."""
+"""What the answers of cases state beside their figures, case by case and all together: warnings and assumptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 #: Fields of an answer that list entries with a code, and the key of each entry's sentence.
-ANNOTATIONS = {"warnings": "message"}
+ANNOTATIONS = {"warnings": "message", "assumptions": "text"}
 
 #: An entry as files have it: its code, its sentence, perhaps a value.
 Entry = Mapping[str, Any]
@@ -17,7 +17,10 @@ def annotations_of(answer: Any) -> dict[str, list[dict[str, Any]]]:
 
     A case that makes no comparisons has no warnings of these.
     """
-    listed = {name: [item.to_dict() for item in getattr(answer, name, ())] for name in ANNOTATIONS}
+    listed = {
+        "warnings": [item.to_dict() for item in getattr(answer, "warnings", ())],
+        "assumptions": [item.assumed() for item in getattr(answer, "assumptions", None) or ()],
+    }
     return {name: entries for name, entries in listed.items() if entries}
 
 

@@ -97,6 +97,8 @@ class WhatIfResult:
             "unmet": list(self.unmet),
             "warnings": [*(warning.to_dict() for warning in self.cases.warnings), *self.together["warnings"]],
             "row_warnings": [list(said.get("warnings", ())) for said in self.rows.annotations],
+            "assumptions": self.together["assumptions"],
+            "row_assumptions": [list(said.get("assumptions", ())) for said in self.rows.annotations],
         }
 
     def to_json(self) -> str:

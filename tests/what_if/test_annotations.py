@@ -51,6 +51,10 @@ def test_rows_have_the_warnings_of_their_plans() -> None:
     assert len(set(map(frozenset, codes))) > 1  # else nothing is told apart
     counts = {entry["code"]: entry["cases"] for entry in document["warnings"]}
     assert counts == {code: sum(code in own for own in codes) for code in set().union(*codes)}
+    with without_comparisons():
+        assumed = [[item.assumed() for item in cases.answer(number).assumptions or ()] for number in range(len(cases))]
+    assert document["row_assumptions"] == assumed
+    assert {item["code"]: item["cases"] for item in document["assumptions"]}["DETECTION_ASSUMED"] == len(cases)
     said = [f"{warning.message[:1].upper()}{warning.message[1:40]}" for warning in result.warnings]
     page = ftplan.report([document])
     assert all(text in page for text in said)
