@@ -42,8 +42,8 @@ LEAST_BOUND_S = 0.2
 PLANNED_AT_FAILURES = 0.4
 #: Share of the time left for a schedule in which running queries give way.
 WITH_PAUSES = 0.4
-#: Shares, where failures come later, of planning for fidelity, of planning at each failure, and of what is left then for
-#: trying orders in full.
+#: Shares, where failures come later, of planning for fidelity, of planning at each failure, and of what is left then
+#: for trying orders in full.
 FOR_FIDELITY, AT_FAILURES, TRIED = 0.25, 0.3, 0.6
 #: Seconds that a placement may take to be carried out, even when the time is over.
 GRACE_S = 0.5
@@ -191,18 +191,19 @@ def _plan_for_fidelity(repair: RepairSearch) -> None:
     What queries that are not whole yet have begun by then is of use after it; planning for whole queries does not see
     that, as no failure is foreseen.
     """
-    method, name = repair.method, "fidelity-time"
-    if repair.options.objective == name or not (method.search or method.model):
+    method = repair.method
+    if repair.options.objective == "fidelity-time" or not (method.search or method.model):
         return
-    part, options = repair.budget.part(FOR_FIDELITY), replace(repair.options, objective=name)
-    other = RepairSearch(repair.problem, options, method, objective_of(repair.problem, name), part)
+    part, options = repair.budget.part(FOR_FIDELITY), replace(repair.options, objective="fidelity-time")
+    other = RepairSearch(repair.problem, options, method, objective_of(repair.problem, "fidelity-time"), part)
     for result in repair.results:
         other.add(result, "a start")
     count = len(other.results)
     _plan_at_each_failure(other)
     repair.budget.cut |= part.cut
-    for result in other.results[count:]:
-        repair.add(result, "planned for fidelity")
+    for result in other.results[count:]:  # those in which no query returns are none here
+        if result.answer is not None and repair.gains(result.answer):
+            repair.add(result, "planned for fidelity")
 
 
 def _plan_at_each_failure(repair: RepairSearch) -> None:
