@@ -133,3 +133,11 @@ def test_no_room_is_no_plan_where_failures_come_later_too(algorithm: str) -> Non
         "recovery-schedule", example("storm-recovery"), capacity=0.1, arrivals=False, iterations=1, algorithm=algorithm
     )
     assert (plan.status, plan.plan) == ("infeasible", None)
+
+
+def test_a_drain_fetches_state_as_a_recovery_does() -> None:
+    """120 s of restart, then 100 MiB at the cluster's 10 MiB/s."""
+    problem = ftplan.load(topology=CASES / "topology.yaml", cluster=CASES / "cluster.yaml")
+    plan = ftplan.plan("drain-schedule", problem, costs=CASES / "costs.yaml", iterations=20)
+    assert plan.plan is not None
+    assert max(item["duration_s"] for item in plan.plan["rounds"]) == pytest.approx(130.0)
