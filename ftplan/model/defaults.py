@@ -8,7 +8,7 @@ MAX_CPU = 0.8
 OVERLOAD = 0.85
 #: Mean utilisation of the cluster that the default capacity of a core stands for.
 MEAN_UTILISATION = 0.7
-#: Seconds after the failure up to which a recovery counts where no node arrives; else twice the last arrival.
+#: Seconds after the failure up to which a recovery counts at least, where no node arrives.
 HORIZON_S = 600.0
 #: Cores that the coordinator of a recovery takes on the first node that arrives.
 COORDINATOR_CPU = 0.5

@@ -66,7 +66,7 @@ def failover(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
 
 def schedule(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:
     problem = figure()
-    return ftplan.plan("recovery-schedule", problem, algorithm="best-density"), problem
+    return ftplan.plan("recovery-schedule", problem, algorithm="best-density", objective="priority"), problem
 
 
 def struck_again(folder: Path) -> tuple[ftplan.Plan, ftplan.Problem]:

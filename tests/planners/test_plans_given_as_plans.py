@@ -55,7 +55,9 @@ def allocation(problem: ftplan.Problem) -> ftplan.Plan:
 
 
 def planned(problem: ftplan.Problem, **given: Any) -> ftplan.Plan:
-    return ftplan.plan("recovery-schedule", problem, algorithm="best-density", samples=0, bandwidth=1, **given)
+    return ftplan.plan(
+        "recovery-schedule", problem, algorithm="best-density", samples=0, iterations=0, bandwidth=1, **given
+    )
 
 
 @pytest.mark.parametrize("role", ["replicas", "checkpoints"])

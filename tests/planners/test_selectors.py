@@ -30,7 +30,8 @@ SAME = [("zone:n3", ["node:n3"]), ("zone:n10", ["node:n1", "node:n10"])]
 
 
 def problem(*fail: Any, arrivals: Any = (), **more: Any) -> ftplan.Problem:
-    failure = {**ENVELOPE, "fail": list(fail), "arrivals": list(arrivals)} if fail or arrivals else None
+    coming = {"arrivals": list(arrivals)} if arrivals else {}
+    failure = {**ENVELOPE, "fail": list(fail), **coming} if fail or arrivals else None
     cluster = {**CLUSTER, "nodes": NODES, "placement": {"tasks": PLACED}, **more}
     return ftplan.load(topology=TOPOLOGY, cluster=cluster, failure=failure, stats=STATS)
 

@@ -71,7 +71,7 @@ FAILURE: Mapping[str, Any] = {
     "scenarios": [],
 }
 #: Options with which every planner ends by itself.
-QUICK = {"time-limit": 1e6}
+QUICK = {"time-limit": 1e6, "iterations": 5}
 
 
 def save(folder: Path, topology: Any = TOPOLOGY, cluster: Any = CLUSTER, failure: Any = None) -> Path:
@@ -126,7 +126,7 @@ def single(
         files |= {"stats": "stats"} if Path("stats").exists() else {}
         try:
             problem = ftplan.load(**files, spread=more.pop("spread", False))
-            options = {"time_limit_s": 1e6, **more}
+            options = {"time_limit_s": 1e6, "iterations": 5, **more}
             return stripped(ftplan.plan(command, problem, algorithm=algorithm, **options).to_json())
         except ftplan.FtplanError as error:
             return f"refused: {error}"

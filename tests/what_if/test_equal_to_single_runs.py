@@ -239,7 +239,7 @@ def test_traffic_scales_statistics(stats: str, factor: float, tmp_path: Path) ->
     text = (edited / "topology.yaml").read_text()
     (edited / "topology.yaml").write_text(text.replace("parallelism:", f"cpu: {factor}, parallelism:"))
     options = {name: value for name, value in told.items() if name != "fail"}
-    run = {"command": command, "algorithm": algorithm, "options": {**options, "time-limit": 1e6}}
+    run = {"command": command, "algorithm": algorithm, "options": {**options, "time-limit": 1e6, "iterations": 5}}
     sweep = what_if(base, run={**run, "fail": told.get("fail", [])}, cases=[{"id": "more", "traffic": factor}])
     expected = single(edited, command, algorithm, **told)
     assert answer(base, sweep, 1) == expected != single(base, command, algorithm, **told)

@@ -19,7 +19,13 @@ from ftplan.model.topology import FloatArray
 
 
 def restart_times(
-    restart_s: float, state_bytes: FloatArray, tasks: FloatArray, graph: TaskGraph, costs: RecoveryCosts, move: bool
+    restart_s: float,
+    state_bytes: FloatArray,
+    tasks: FloatArray,
+    graph: TaskGraph,
+    costs: RecoveryCosts,
+    move: bool,
+    bandwidth_mb_s: float | None = None,
 ) -> tuple[FloatArray, tuple[Warn, ...]]:
     """Return the seconds from each node's stop until its tasks have caught up, shape (N,).
 
@@ -36,10 +42,12 @@ def restart_times(
         State and number of the tasks on each node, shape (N,).
     move
         Whether tasks are moved for the time of the restart.
+    bandwidth_mb_s
+        Of restores, in units of 2^20 bytes per second; None: they take no time.
 
     Raises
     ------
-    FtplanError
+    OverloadError
         If the job's input takes all of the capacity, so that it never catches up.
     """
     rate, interval = input_rate(graph), longest_interval(graph)
@@ -47,6 +55,7 @@ def restart_times(
     parameters = RecoveryParameters.of(costs)
     noticed = 0.0 if costs.detection_s is None else costs.detection_s.value
     parameters = parameters._replace(detection_s=0.0 if move else max(restart_s, noticed))
+    parameters = parameters._replace(bandwidth_mb_s=np.inf if bandwidth_mb_s is None else bandwidth_mb_s)
     fetched = state_bytes if move or costs.state == "remote" else np.zeros(len(tasks))
     recovery = recovery_time(parameters, rate, interval or 0.0, fetched)
     away = recovery.total_s + (restart_s + recovery.stopped_s if move else 0.0)

@@ -190,7 +190,8 @@ def _restart_times(options: DrainScheduleOptions, situation: Situation) -> tuple
         np.bincount(home[here], some[here], nodes).astype(np.float64)
         for some in (situation.state.total, np.ones(len(home)))
     )
-    times, warnings = restart_times(float(options.restart_s), size, tasks, situation.graph, given.costs, options.move)
+    restart_s, bandwidth = float(options.restart_s), situation.bandwidth_mb_s
+    times, warnings = restart_times(restart_s, size, tasks, situation.graph, given.costs, options.move, bandwidth)
     return times, (*given.warnings, *warnings)
 
 

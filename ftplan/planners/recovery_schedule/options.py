@@ -58,8 +58,8 @@ class RecoveryScheduleOptions(FailureOptions):
     horizon: float | None = seconds(
         None,
         optional(number(1e-6, 1e10)),
-        "A query that is not back by then counts as down until then.  [default: twice the last arrival, or 10m; twice "
-        "the time to catch up after it where checkpoint intervals are stated]",
+        "A query that is not back by then counts as down until then.  [default: twice the last arrival, or 10m, and "
+        "after it at least twice as long as restores and catching up take]",
     )
     arrivals: bool = option(True, FLAG, "No node arrives, whatever the failure file says.", flag="--no-arrivals")
     prefetch: bool = option(

@@ -80,7 +80,7 @@ class GivenSchedule:
 
     @property
     def warnings(self) -> tuple[Warn, ...]:
-        """What was said when it was made, or what it does that cannot be, in this failure; it is simulated all the same.
+        """What was said when it was made, or what it does that cannot be here; it is simulated all the same.
 
         A failure or arrival at which it does nothing is no fault here.
         """

@@ -117,7 +117,7 @@ def test_the_figures_of_a_plan_are_those_of_its_evaluation(problem: Problem) -> 
     assert after["priority_time"] == found["priority-time"]
     storm = EXAMPLE.parent / "storm-recovery"
     other = ftplan.load(**{kind: storm / f"{kind}.yaml" for kind in ("topology", "cluster", "failure")})
-    again = ftplan.plan("recovery-schedule", other, algorithm="best-density", samples=0)
+    again = ftplan.plan("recovery-schedule", other, algorithm="best-density", samples=0, iterations=0)
     found, after = ftplan.evaluate(again, other), again.summary["after"]
     assert after["first_back_s"] == found["first-back-s"]
     assert after["last_back_s"] == pytest.approx(found["last-back-s"])
@@ -158,7 +158,7 @@ def test_every_other_node_of_a_task_with_the_rule_that_rules_it_out(options: dic
     """What verify says of the schedule with this one task on that node instead, for every task and every node."""
     storm = EXAMPLE.parent / "storm-recovery"
     given_ = ftplan.load(**{kind: storm / f"{kind}.yaml" for kind in ("topology", "cluster", "failure")})
-    made = ftplan.plan("recovery-schedule", given_, algorithm="best-density", samples=0, **options)
+    made = ftplan.plan("recovery-schedule", given_, algorithm="best-density", samples=0, iterations=0, **options)
     body: Any = made.plan
     assert body is not None
     started = {(i["operator"], i["index"]): (s["step"], i) for s in body["steps"] for i in s["recover"]}

@@ -80,7 +80,7 @@ def test_the_example_of_a_production_topology() -> None:
 def test_the_objective_sums_over_the_steps(row: Any) -> None:
     """What each restored, and the most that it could; optimal only where every step is."""
     for case in (example("figure-2"), example("storm-recovery")):
-        plan = ftplan.plan("recovery-schedule", case, algorithm=row.name, iterations=5, samples=0)
+        plan = schedule(case, row.name, iterations=5, samples=0)
         steps = [step["objective"] for step in body(plan)["steps"]]
         assert plan.objective is not None
         assert plan.objective.value == sum(item["priority"] for s in body(plan)["steps"] for item in s["restored"])

@@ -13,6 +13,7 @@ from ftplan import api
 from ftplan.model.plan import Plan
 from tests.cli.in_process import environment, run_here
 from tests.effort import examples
+from tests.planners.recovery_schedule.recovery_cases import example
 from tests.planners.recovery_schedule.repair_documents import loaded, random_case
 
 CASES = Path(__file__).parents[2] / "cases" / "repair"
@@ -123,3 +124,20 @@ def test_an_empty_list_of_arrivals_means_none() -> None:
     assert plan.status == "infeasible"
     assert "DEFAULT_ARRIVALS" not in codes(plan)
     assert planned("topology", "full-cluster").status == "optimal"
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "local-search"])
+def test_no_room_is_no_plan_where_failures_come_later_too(algorithm: str) -> None:
+    """Schedules for fidelity, in which tasks return and no query does, are no answer to another objective."""
+    plan = ftplan.plan(
+        "recovery-schedule", example("storm-recovery"), capacity=0.1, arrivals=False, iterations=1, algorithm=algorithm
+    )
+    assert (plan.status, plan.plan) == ("infeasible", None)
+
+
+def test_a_drain_fetches_state_as_a_recovery_does() -> None:
+    """120 s of restart, then 100 MiB at the cluster's 10 MiB/s."""
+    problem = ftplan.load(topology=CASES / "topology.yaml", cluster=CASES / "cluster.yaml")
+    plan = ftplan.plan("drain-schedule", problem, costs=CASES / "costs.yaml", iterations=20)
+    assert plan.plan is not None
+    assert max(item["duration_s"] for item in plan.plan["rounds"]) == pytest.approx(130.0)

@@ -4,7 +4,7 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n1 --no-arrivals --costs costs.yaml --algorithm exact --objective priority-time -o plan.json
   2> ftplan: warning: by the recovery costs state is remote: a task fetches it from the store wherever it starts, and no copy on a node makes that faster: the placement of checkpoints no longer pays [REMOTE_STATE]
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 2 cores in sum, which is there at once; this plan recovers step by step all the same [BLOCKING_RECOVERY]
-  2> ftplan: warning: this order of recovery gains next to nothing: priority x time lost is 37.8125, that of random orders 37.8125 on average; 50% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]
+  2> ftplan: warning: the order of recovery gains next to nothing: priority x time lost is 37.8125, that of random orders 37.8125 on average; 50% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]
   2> recovery schedule
   2> algorithm                  exact
   2> status                     optimal
@@ -80,8 +80,8 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   recovery schedule
   algorithm                  auto
   status                     optimal
-  priority (max)             2
-  proven bound               2
+  priority-time (min)        38.16
+  proven bound               38.16
   gap                        0.0000%
   failed tasks               2 (2 cores)
   failed queries             2 (priority 2)
@@ -98,6 +98,7 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   last query back, s                 19.41         19.41      19.41                      19.41
   priority back, to 2                from 0 s to 20.38 s
   this plan, step by step, blocking  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▅▅▅▇████
+  at most                            ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▅▅▅▇████
   step  at, s  trigger  cores free  used  tasks  prefetched  queries  priority  bound
      0      0  failure          10     2      2           0        2         2      2
   step  task      node  cores  ready, s  caught up, s
@@ -113,7 +114,7 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: by the recovery costs state is remote: a task fetches it from the store wherever it starts, and no copy on a node makes that faster: the placement of checkpoints no longer pays [REMOTE_STATE]
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 2 cores in sum, which is there at once; this plan recovers step by step all the same [BLOCKING_RECOVERY]
-  2> ftplan: warning: this order of recovery gains next to nothing: priority x time lost is 38.1554, that of random orders 38.1554 on average; 50% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]
+  2> ftplan: warning: the order of recovery gains next to nothing: priority x time lost is 38.1554, that of random orders 38.1554 on average; 50% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]
 
 A plan is stale where its costs changed, and a job that never catches up has no schedule.
 
@@ -137,7 +138,7 @@ A plan is stale where its costs changed, and a job that never catches up has no 
   $ sed -i 's/capacity_records_s: {value: 20}/capacity_records_s: {value: 2}/' costs.yaml
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n1 --costs costs.yaml
   2> ftplan: --costs: the job can process 2 records/s and gets 2: it never catches up after a failure
-  [2]
+  [1]
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 1 --costs costs.yaml
   2> ftplan: --costs: say what the recovery afterwards takes: give --then-recover too
   [2]

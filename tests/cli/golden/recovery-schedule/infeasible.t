@@ -1,6 +1,6 @@
 What failed fits nowhere.
 
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --no-arrivals --max-cpu 0.3 --algorithm best-density --format table
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --no-arrivals --max-cpu 0.3 --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
   status                     infeasible
@@ -35,7 +35,7 @@ With the node that the smallest fix asks for.
   > arrivals:
   >   - {at_s: 300, node: {id: extra-1, cpu: 10}}
   > END
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml -f failure.yaml --fail zone:a --max-cpu 0.3 --algorithm best-density --format table
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml -f failure.yaml --fail zone:a --max-cpu 0.3 --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
   status                     optimal
@@ -75,4 +75,3 @@ With the node that the smallest fix asks for.
   not recovered  reason
   alerts/1       needs 1 cores, the node with most room has 0.2 left
   2> ftplan: warning: the failed tasks hold 1 MiB of state, but no bandwidth is known: restores count as taking no time; give --bandwidth, or network.bandwidth_mb_s in the cluster file [RESTORE_TIME_UNKNOWN]
-  2> ftplan: warning: this order of recovery gains next to nothing: priority x time lost is 900, that of random orders 900 on average; 50% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]

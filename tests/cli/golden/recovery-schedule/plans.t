@@ -1,13 +1,12 @@
 A zone and a node fail, as a table.
 
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02MiB/s --algorithm best-density --format table
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02 --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
-  status                     optimal for these inputs; 1 assumption
+  status                     optimal
   priority (max)             2
   proven bound               2
   gap                        0.0000%
-  assumed                    no arrivals are given: 3 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
   failed tasks               5 (5 cores)
   failed queries             2 (priority 2)
   failed cost shared by all  60.0%
@@ -49,15 +48,13 @@ A zone and a node fail, as a table.
   n5     ▒···································································································
   new-1  ····························································█████████████████████████████████·······
   2> ftplan: warning: no arrivals are given: 3 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
-  2> ftplan: warning: this order of recovery gains next to nothing: priority x time lost is 535, that of random orders 535 on average; 60% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]
   2> ftplan: warning: blocking recovery would lose less, priority x time 485 against 535: what comes back early here queues on few nodes or crowds out better queries [BLOCKING_LOSES_LESS]
 
 Without new nodes, as JSON.
 
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --algorithm operator-centric --no-arrivals --format json
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --algorithm operator-centric --objective priority --no-arrivals --format json
   {
     "algorithm": "operator-centric",
-    "assumptions": [],
     "format": "ftplan/plan",
     "format_version": "1.0",
     "infeasible": null,
@@ -96,7 +93,6 @@ Without new nodes, as JSON.
       "fail": [
         "zone:a"
       ],
-      "gap": 0.001,
       "horizon": null,
       "horizon_s": 600.0,
       "iterations": null,
@@ -109,7 +105,7 @@ Without new nodes, as JSON.
       "replicas": null,
       "samples": 100,
       "spread": false,
-      "time_limit_s": 10.0
+      "time_limit_s": 60.0
     },
     "plan": {
       "queries": [
@@ -291,7 +287,7 @@ Without new nodes, as JSON.
 
 An operator fails in a job without a cluster, as Markdown.
 
-  $ ftplan recovery-schedule -t topology.yaml --fail operator:alerts --capacity 1 --algorithm best-density --format markdown
+  $ ftplan recovery-schedule -t topology.yaml --fail operator:alerts --capacity 1 --algorithm best-density --objective priority --format markdown
   | recovery schedule |  |
   |---|---|
   | algorithm | best-density |
@@ -332,18 +328,16 @@ An operator fails in a job without a cluster, as Markdown.
   |---|---|
   | alerts/1 | needs 1 cores, the node with most room has 0 left |
   2> ftplan: warning: the failed tasks hold 1 MiB of state, but no bandwidth is known: restores count as taking no time; give --bandwidth, or network.bandwidth_mb_s in the cluster file [RESTORE_TIME_UNKNOWN]
-  2> ftplan: warning: this order of recovery gains next to nothing: priority x time lost is 600, that of random orders 600 on average; 0% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]
 
 All nodes fail.
 
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --complete-failure --algorithm best-density --format table
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --complete-failure --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
-  status                     optimal for these inputs; 1 assumption
+  status                     optimal
   priority (max)             2
   proven bound               2
   gap                        0.0000%
-  assumed                    no arrivals are given: 6 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
   failed tasks               8 (8 cores)
   failed queries             2 (priority 2)
   failed cost shared by all  75.0%
@@ -391,18 +385,16 @@ All nodes fail.
   new-3  ····································································█·······························
   2> ftplan: warning: no arrivals are given: 6 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
   2> ftplan: warning: the failed tasks hold 5 MiB of state, but no bandwidth is known: restores count as taking no time; give --bandwidth, or network.bandwidth_mb_s in the cluster file [RESTORE_TIME_UNKNOWN]
-  2> ftplan: warning: this order of recovery gains next to nothing: priority x time lost is 445.714, that of random orders 445.714 on average; 75% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]
 
 One node fails, which all queries need: no order gains anything.
 
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n5 --algorithm best-density --format table
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n5 --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
-  status                     optimal for these inputs; 1 assumption
+  status                     optimal
   priority (max)             2
   proven bound               2
   gap                        0.0000%
-  assumed                    no arrivals are given: 1 new node with the cores of those that failed, new-1, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
   failed tasks               1 (1 cores)
   failed queries             2 (priority 2)
   failed cost shared by all  100.0%
@@ -432,6 +424,6 @@ One node fails, which all queries need: no order gains anything.
   node  0                   48                  96                 144                 192               240
   n3    █···································································································
   2> ftplan: warning: no arrivals are given: 1 new node with the cores of those that failed, new-1, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
-  2> ftplan: warning: all 2 failed queries need the same failed task (100% of the failed cost is shared by all): they come back together, and no order gains anything [ORDER_GAINS_NOTHING]
   2> ftplan: warning: the failed tasks hold 1 MiB of state, but no bandwidth is known: restores count as taking no time; give --bandwidth, or network.bandwidth_mb_s in the cluster file [RESTORE_TIME_UNKNOWN]
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 1 cores in sum, which is there at once; this plan recovers step by step all the same [BLOCKING_RECOVERY]
+  2> ftplan: warning: there is room for everything at once and restores take no time: no order gains anything [ORDER_GAINS_NOTHING]

@@ -30,7 +30,7 @@ Bad input: one line each.
   [2]
   $ ftplan simulate recovery -t topology.yaml -c bare.yaml --spread --fail node:n1
   2> ftplan: node n1 is busy 100% of its time before anything fails, most with task alerts/0: its tasks cannot keep up with their input
-  [2]
+  [1]
   $ printf 'format: ftplan/failure\nformat_version: 1.0\nfail: [{at_s: 9, select: "node:n1"}]\n' > later.yaml
   $ ftplan simulate recovery -t topology.yaml -c cluster.yaml -f later.yaml
   2> ftplan: nothing fails at 0 s, the first failure is at 9 s: times count from the first failure

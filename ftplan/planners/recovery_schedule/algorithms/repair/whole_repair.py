@@ -14,7 +14,13 @@ from ftplan.planners.recovery_schedule.algorithms.repair.instance import (
     instance_of,
     nothing_started,
 )
-from ftplan.planners.recovery_schedule.algorithms.repair.objectives import Method, ObjectiveOverTime, Solved, Stairs
+from ftplan.planners.recovery_schedule.algorithms.repair.objectives import (
+    Method,
+    ObjectiveOverTime,
+    Solved,
+    Stairs,
+    objective_of,
+)
 from ftplan.planners.recovery_schedule.algorithms.repair.pausing import PausingRepair
 from ftplan.planners.recovery_schedule.algorithms.repair.placements import placement_of_schedule
 from ftplan.planners.recovery_schedule.algorithms.repair.policy import FollowingPolicy, RepairSolver, WholeRepairPolicy
@@ -36,8 +42,9 @@ LEAST_BOUND_S = 0.2
 PLANNED_AT_FAILURES = 0.4
 #: Share of the time left for a schedule in which running queries give way.
 WITH_PAUSES = 0.4
-#: Shares, where failures come later, of planning at each of them, and of what is left then for trying orders in full.
-AT_FAILURES, TRIED = 0.3, 0.6
+#: Shares, where failures come later, of planning for fidelity, of planning at each failure, and of what is left then
+#: for trying orders in full.
+FOR_FIDELITY, AT_FAILURES, TRIED = 0.25, 0.3, 0.6
 #: Seconds that a placement may take to be carried out, even when the time is over.
 GRACE_S = 0.5
 #: Value below which a gap is not relative to it.
@@ -129,6 +136,7 @@ def plan_whole_repair(repair: RepairSearch) -> None:
         if repair.problem.may_pause:
             _plan_with_pauses(repair)
         if repair.problem.failures:
+            _plan_for_fidelity(repair)
             _plan_at_each_failure(repair)
         else:
             _plan_once(repair)
@@ -180,6 +188,27 @@ def _plan_with_pauses(repair: RepairSearch) -> None:
         ),
         "whole repair with pauses",
     )
+
+
+def _plan_for_fidelity(repair: RepairSearch) -> None:
+    """Take the schedules for fidelity over time as starts, where failures come later.
+
+    What queries that are not whole yet have begun by then is of use after it; planning for whole queries does not see
+    that, as no failure is foreseen.
+    """
+    method = repair.method
+    if repair.options.objective == "fidelity-time" or not (method.search or method.model):
+        return
+    part, options = repair.budget.part(FOR_FIDELITY), replace(repair.options, objective="fidelity-time")
+    other = RepairSearch(repair.problem, options, method, objective_of(repair.problem, "fidelity-time"), part)
+    for result in repair.results:
+        other.add(result, "a start")
+    count = len(other.results)
+    _plan_at_each_failure(other)
+    repair.budget.cut |= part.cut
+    for result in other.results[count:]:  # those in which no query returns are none here
+        if result.answer is not None and repair.gains(result.answer):
+            repair.add(result, "planned for fidelity")
 
 
 def _plan_at_each_failure(repair: RepairSearch) -> None:
