@@ -204,8 +204,8 @@ The last copy lies on nodes of another kind.
   something is lost by             6 sets of 3 nodes                                     6 sets of 3 nodes
   and by whole zones               no single one, 3 sets of 3                            no single one, 1 set of 3
   after one failure is taken over  as before, whichever node it was                      after n1: the loss of 2 zones loses something, 2 arcs with two copies in one zone
-  loss within one repair window    1 in 5.42e+16 (1.845e-17; exact; a window of 12.5 s)  1 in 5.42e+16 (1.845e-17; exact; a window of 12.5 s)
-  lost on average in one           1.612e-11 bytes                                       1.612e-11 bytes
+  loss within one repair window    1 in 5.42e+16 (1.845e-17; exact; a window of 12.5 s)  1 in 7.44e+16 (1.345e-17; exact; a window of 11.25 s)
+  lost on average in one           1.612e-11 bytes                                       1.175e-11 bytes
   heaviest losses: all fail  key groups  state, bytes   load/s  probability
   n1, n6, vault-1                     3     1,310,720   0.1317  1 in 3.25e+17
   n4, n6, vault-1                     3     1,310,720    0.095  1 in 3.25e+17
