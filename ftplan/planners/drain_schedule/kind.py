@@ -19,10 +19,11 @@ def _restarts(plan: Plan) -> bool:
 
 _TEXT = """Plan which nodes restart together, in how few rounds.
 
-A round restarts its nodes together, and all are back before the next one begins. Tasks on them stand still
-meanwhile, unless their active replica runs on another node or --move moves them. The fewest rounds are planned in
-which output fidelity, important queries, the copies of each key group, and primaries and their replicas are kept as
-asked; by default a zone at a time, never all nodes, and never without any output where that can be. Needs a topology and a cluster with a placement.
+A round restarts its nodes together, and all are back before the next one begins. Tasks on them stand still meanwhile,
+unless their active replica runs on another node or --move moves them. The fewest rounds are planned in which output
+fidelity, important queries, the copies of each key group, and primaries and their replicas are kept as asked; by
+default a zone at a time, never all nodes, and never without any output where that can be. Needs a topology and a
+cluster with a placement.
 """
 
 KIND = PlanKind(

@@ -29,8 +29,9 @@ From a plan, without any algorithm: ``from_plan.py`` is the question again, ``ru
 ``alternative_tokens.py``, ``diff.py``. Tables are in ``view.py`` and ``view_failures.py``, pictures in ``figure.py``.
 
 Proven: exact states a bound of each level but the last, and is optimal where all are met; an order with no zone twice
-among r + 1 neighbours, or none that a zone destroys, is found wherever there is one. Any r failures lose nothing; at best floor(n r / (r + 1)) nodes may fail.
-Probabilities of loss are exact, between proven bounds, or an interval. docs/methods/peer-ring.md has the reasons.
+among r + 1 neighbours, or none that a zone destroys, is found wherever there is one. Any r failures lose nothing; at
+best floor(n r / (r + 1)) nodes may fail. Probabilities of loss are exact, between proven bounds, or an interval.
+docs/methods/peer-ring.md has the reasons.
 """
 
 #: Modules that other questions may import.

@@ -11,10 +11,9 @@ from pydantic import Field
 from ftplan.io.fields import FileModel, Id, Index, NonNegative, RingRange
 from ftplan.planners.peer_ring.moves import CopyMove, RingMove
 from ftplan.planners.peer_ring.problem import RingProblem, RingStep
-from ftplan.planners.peer_ring.repair_window import within_repair_window
+from ftplan.planners.peer_ring.repair_window import tolerance_in_window
 from ftplan.planners.peer_ring.ring import Ring, written_token
 from ftplan.planners.peer_ring.steps import StepMoves, moved_by, steps_listed
-from ftplan.planners.peer_ring.survival.tolerance import tolerance
 from ftplan.planners.peer_ring.takeover.estimates import estimates
 from ftplan.planners.peer_ring.takeover.takeover import TakeOver
 
@@ -29,7 +28,7 @@ def whole_body(problem: RingProblem, ring: Ring, steps: Sequence[RingStep], fail
         "steps": steps_listed(problem, steps),
         "moves": [_move(problem, item.step, move) for item in moved for move in item.moves],
         "copies": [_copy(problem, item.step, copy) for item in moved for copy in item.copies],
-        "tolerance": tolerance(within_repair_window(problem, ring), ring),
+        "tolerance": tolerance_in_window(problem, ring),
         "estimates": estimates(problem, ring),
     }
     if failure is not None:

@@ -190,7 +190,9 @@ def lead(plan: Plan) -> Sequence[str]:
     if violations == 0:
         said.append("All copies of a key group lie in different zones.")
     elif violations is not None:
-        said.append(f"{count(int(violations), 'arc')} of {len(listed):,} have two copies in one zone.")
+        lost = int(after.get("zone_losses") or 0)
+        alone = f"one zone alone destroys {lost:,} of them" if lost else "no zone alone destroys any"
+        said.append(f"{count(int(violations), 'arc')} of {len(listed):,} have two copies in one zone; {alone}.")
     travel = sent(plan)
     if travel:
         said.append(f"{size(travel)} travel.")

@@ -77,7 +77,8 @@ def ledgers(moves: Sequence[RingMove], state_known: bool) -> dict[str, dict[str,
 def node_figures(problem: RingProblem, ring: Ring) -> list[dict[str, Any]]:
     """Return what each node of a ring and of the tier has afterwards, in natural order. Cost O(M r + N).
 
-    ``share`` is the load over the fair share by cpu, 1 where all is even; ``backup_bytes`` are copies for others.
+    ``cpu`` are the cores that other work leaves, ``share`` the load over the fair share by these, 1 where all is even;
+    ``backup_bytes`` are copies for others.
     """
     size, held = len(problem.nodes), held_at(problem, ring)
     owner, loads = held[:, 0], problem.loads(ring)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ftplan.planners.peer_ring.problem import RingProblem
 from ftplan.planners.peer_ring.ring import Ring
+from ftplan.planners.peer_ring.survival.tolerance import tolerance
 from ftplan.planners.peer_ring.takeover.recovery import losses
 
 
@@ -33,3 +35,9 @@ def within_repair_window(problem: RingProblem, ring: Ring) -> RingProblem:
     with np.errstate(divide="ignore"):
         down, zone_down = (-np.expm1(share * np.log1p(-chance)) for chance in (problem.down, problem.zone_down))
     return replace(problem, down=down, zone_down=zone_down, failure_period_s=None, repair_window_s=window)
+
+
+def tolerance_in_window(problem: RingProblem, ring: Ring) -> dict[str, Any]:
+    """Return which failures a ring survives, each ring with its own window: see :func:`tolerance`."""
+    plain = None if ring.tier is None else within_repair_window(problem, Ring(ring.token, ring.node))
+    return tolerance(within_repair_window(problem, ring), ring, plain)

@@ -12,11 +12,10 @@ from ftplan.planners.peer_ring.from_plan import question_of, ring_of
 from ftplan.planners.peer_ring.moves import worth_moved
 from ftplan.planners.peer_ring.options import PeerRingOptions
 from ftplan.planners.peer_ring.problem import RingProblem
-from ftplan.planners.peer_ring.repair_window import within_repair_window
+from ftplan.planners.peer_ring.repair_window import tolerance_in_window
 from ftplan.planners.peer_ring.ring import Ring
 from ftplan.planners.peer_ring.steps import steps_of
 from ftplan.planners.peer_ring.summary import failure_figures, failure_of
-from ftplan.planners.peer_ring.survival.tolerance import tolerance
 from ftplan.planners.peer_ring.takeover.estimates import estimates
 from ftplan.planners.scenarios import with_scenario_fails
 
@@ -53,7 +52,7 @@ def score(plan: Plan, problem: Problem, asked: Asked) -> Scores:
 
 def _as_it_is(problem: RingProblem, ring: Ring) -> dict[str, float | None]:
     """Return the metrics of a ring on which nothing fails."""
-    known, worst = tolerance(within_repair_window(problem, ring), ring), estimates(problem, ring)["worst"]
+    known, worst = tolerance_in_window(problem, ring), estimates(problem, ring)["worst"]
     chance = known["survival"] or {}
     high = chance.get("loss_high")
     memory = worst["memory_bytes"]

@@ -95,7 +95,7 @@ def _nodes(plan: Plan) -> list[Table]:
         first.setdefault(str(item.get("node")), item)
     rows = [_node(facts.get(name) or {}, first[name], several) for name in order]
     where = "tokens" if several else "token"
-    columns = (
+    columns: tuple[str, ...] = (
         "node",
         "zone",
         where,

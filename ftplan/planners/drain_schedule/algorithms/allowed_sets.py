@@ -87,6 +87,8 @@ class AllowedSets:
 
         For a copy or a replica, and where not too many pairs are in doubt, for the output or the room of the two alone.
         """
+        if self.count < 2:
+            return np.zeros((self.count, self.count), dtype=np.bool_)
         some = np.array(self.nodes, dtype=np.int64)
         matrix: BoolArray = conflicts(self.problem)[np.ix_(some, some)]
         np.fill_diagonal(matrix, False)

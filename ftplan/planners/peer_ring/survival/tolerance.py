@@ -172,8 +172,10 @@ MOST_NAMED_SETS = 5
 MOST_NAMED_NODES = 24
 
 
-def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
+def tolerance(problem: RingProblem, ring: Ring, without_tier: RingProblem | None = None) -> dict[str, Any]:
     """Return which failures a ring survives, as plain values with ids of nodes and zones.
+
+    *without_tier*: the question with the probabilities of failure for the ring without its tier, if these differ.
 
     ``nodes``, ``copies``
         Nodes that hold something, and copies of each key group: so many less one may always fail.
@@ -211,7 +213,7 @@ def tolerance(problem: RingProblem, ring: Ring) -> dict[str, Any]:
     plain = Ring(ring.token, ring.node)
     enough = len(plain.nodes) > problem.replication
     found["tier"] = tier_figures(problem, ring) if ring.tier is not None else None
-    found["without_tier"] = _of(problem, plain) if ring.tier is not None and enough else None
+    found["without_tier"] = _of(without_tier or problem, plain) if ring.tier is not None and enough else None
     return found
 
 

@@ -99,7 +99,7 @@ Every metric, by the kind of plan that it judges.
   state-bytes             scale-out             low     bytes        state that new tasks take over
   operators-changed       scale-out             low     operators    operators whose tasks are replaced
   tasks-lost              scale-out             low     tasks        new tasks on failed nodes
-  largest-load            peer-ring             low     share        the objective: largest load of a node over its fair share by cpu
+  largest-load            peer-ring             low     share        the objective: largest load of a node over its fair share of free cpu
   zone-violations         peer-ring             low     arcs         arcs with two of their holders in one zone
   survival                peer-ring             high    probability  nothing is lost within one repair window, by failure_probability of nodes and zones; the worse end where only an interval is known
   loss-probability        peer-ring             low     probability  some key group loses its owner and all backups: the rest

@@ -343,7 +343,7 @@ Load moves between neighbours; the same ring again changes nothing.
   longest until served again, s                19.55 (n5)
   longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n2)
-  6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 2 arcs of 6 have two copies in one zone.
+  6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 2 arcs of 6 have two copies in one zone; one zone alone destroys 2 of them.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current uneven.json --rebalance --algorithm paper --format table -q
   peer ring
   algorithm                 paper
@@ -394,7 +394,7 @@ Load moves between neighbours; the same ring again changes nothing.
   longest until served again, s                19.55 (n5)
   longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n2)
-  6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 2 arcs of 6 have two copies in one zone.
+  6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 2 arcs of 6 have two copies in one zone; one zone alone destroys 2 of them.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current grown.json --detailed-exitcode --format table -q
   peer ring
   algorithm                 auto

@@ -217,7 +217,7 @@ As the paper does it, and as is usual.
   longest until served again, s                19.55 (n5)
   longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n4)
-  6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 3 arcs of 6 have two copies in one zone.
+  6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 3 arcs of 6 have two copies in one zone; one zone alone destroys 3 of them.
   2> ftplan: warning: neighbours still moved load after 120 moves: the ring is the most even one until then [NEGOTIATION_ENDED]
   2> ftplan: warning: above 0.85 of their capacity: n5; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm virtual-nodes --tokens 4 --format table
@@ -269,7 +269,7 @@ As the paper does it, and as is usual.
   longest until served again, s                16.85 (n4)
   longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.5 (n2)
-  6 nodes stand on the ring with 24 tokens in all. The most loaded one has 2.472 times its fair share; at best 1.153. 2 arcs of 24 have two copies in one zone.
+  6 nodes stand on the ring with 24 tokens in all. The most loaded one has 2.472 times its fair share; at best 1.153. 2 arcs of 24 have two copies in one zone; one zone alone destroys 2 of them.
   2> ftplan: warning: above 0.85 of their capacity: n1, n3, n4; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm virtual-nodes --tokens 4 -o many.json -q
   $ ftplan verify many.json --format table

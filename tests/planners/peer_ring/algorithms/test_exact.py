@@ -28,7 +28,7 @@ def questions(draw: st.DrawFn) -> RingProblem:
         cpu = [1.0] * len(cpu)
     loads = draw(st.lists(LOAD, min_size=len(cpu), max_size=9))
     zones = draw(st.text("aabc-", min_size=len(cpu), max_size=len(cpu)))
-    replication = draw(st.integers(0, min(2, len(cpu) - 1)))
+    replication = draw(st.integers(0, min(3, len(cpu) - 1)))
     return ring_problem(loads, cpu, zones, replication)
 
 
@@ -47,7 +47,7 @@ def test_exact_against_all_rings_of_many_nodes(seed: int) -> None:
     load = random.choice([0.0, 1.0, 2.0, 3.0, 7.0, 20.0], size) if seed % 2 else random.exponential(size=size)
     cpu = random.choice([1.0, 2.0, 4.0, 8.0], count) if seed % 3 else random.uniform(0.1, 8.0, count)
     zones = "".join(random.choice(list("aabc-"), count))
-    is_best(ring_problem(load.tolist(), cpu.tolist(), zones, int(random.integers(3))))
+    is_best(ring_problem(load.tolist(), cpu.tolist(), zones, int(random.integers(4))))
 
 
 def is_best(problem: RingProblem) -> None:

@@ -97,6 +97,8 @@ ANY_COST = 1e300
 MOST_BISECTIONS = 60
 #: Places of cuts that are looked at for fewest bytes in the best of some orders; in the k-th best a k-th of them.
 MOST_STEPS_OF_BEST = 60_000_000
+#: Nodes times positions up to which cuts of the best order are made more even after bytes, where it is one of many.
+MOST_TIGHTENED_PLACES = 200_000
 #: Loads that lie closer together, by their size, are one: limits are kept within rounding.
 SAME_LOAD = 4.0 * ROUNDING
 
@@ -168,10 +170,14 @@ def _least_load_after_bytes(
 ) -> RatedRing:
     """Return the ring of the least largest load that moves as few bytes, where more load than the least was allowed.
 
-    Its load's bound is of rings with as few bytes.
+    Its load's bound is of rings with as few bytes. Of too many nodes to look at all orders, that of *found* is.
     """
     if found.load <= wanted.least_load * (1.0 + ROUNDING) or wanted.target <= found.load_bound * (1.0 + ROUNDING):
         return found
+    if not wanted.every:
+        if len(found.order) * len(change.problem.position) > MOST_TIGHTENED_PLACES:
+            return found
+        group = [found.order]
     tight = LevelLimits(0.0, found.bytes, wanted.least_load, wanted.every)
     load, bound, order = least_load_of_orders(change, group, tight, budget)
     if order is None or budget.over():
