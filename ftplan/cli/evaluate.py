@@ -42,7 +42,7 @@ def scenario_tables(evaluation: Evaluation) -> list[Table]:
 )
 @click.option(
     "--overload",
-    type=options.Number(0.0),
+    type=options.FACTOR,
     metavar="X",
     help="A node is overloaded when its utilisation exceeds this.  [default: the plan's, else 0.85]",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
@@ -11,7 +10,6 @@ import click
 
 from ftplan.cli import options
 from ftplan.io.options.fields import Option, Options, PlanOptions, flag
-from ftplan.io.options.quantities import share_of
 
 
 def _flag_of(name: str, item: Option) -> str:
@@ -28,7 +26,7 @@ def _type_of(item: Option) -> Any:
     check = item.check
     if item.unit is not None:
         if item.unit == "share":
-            return options.Quantity("share", share_of, 1.0 if check.high == 1.0 else math.inf)
+            return options.SHARE if check.high == 1.0 else options.FACTOR
         return {"time": options.DURATION, "size": options.SIZE, "speed": options.BANDWIDTH}[item.unit]
     if check.form == "word":
         return click.Choice(check.names)

@@ -90,6 +90,7 @@ DURATION = Quantity("duration", seconds_of)
 SIZE = Quantity("size", bytes_of)
 BANDWIDTH = Quantity("bandwidth", speed_of)
 SHARE = Quantity("share", share_of, 1.0)
+FACTOR = Quantity("share", share_of)
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ftplan.generators.knobs import CHANCE, FRACTION, MAX_ROWS, SEED, TopologyKnobs, between, held, or_none
-from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, seconds, speed, whole
+from ftplan.io.options.fields import FLAG, Options, number, one_of, option, optional, seconds, size, speed, whole
 from ftplan.io.options.quantities import seconds_of
 from ftplan.model import ranges
 
@@ -101,9 +101,7 @@ class StatsKnobs(Options):
         1.0, FRACTION, "Correlation within a camp; the rest is each key group's own.", metavar="SHARE"
     )
     poisson: bool = option(True, FLAG, "Draw counts around these loads.", flag="--poisson/--no-poisson")
-    record_bytes: float | None = option(
-        None, optional(number(1e-3, 1e9)), "Bytes of a record.  [default: no column]", metavar="X"
-    )
+    record_bytes: float | None = size(None, optional(number(1e-3, 1e9)), "Of a record.  [default: no column]")
     cpu: bool = option(True, FLAG, "Cpu time, by the topology's cpu.", flag="--cpu/--no-cpu")
     state: bool = option(True, FLAG, "State, by the topology's.", flag="--state/--no-state")
     tasks: bool = option(False, FLAG, "Also a table of tasks.")

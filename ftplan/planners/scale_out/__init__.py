@@ -9,7 +9,7 @@ rates count the time of work alone::
 
     max  sustained share of all demand, then min cores, then min changes
     s.t. old and new tasks side by side fit into free cores, quota and nodes; state that a task may hold;
-         at most --max-parallelism; pauses within --latency-budget
+         the nodes' slots; at most --max-parallelism; pauses within --latency-budget
 
 From files to a plan:
 

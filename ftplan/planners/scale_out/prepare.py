@@ -28,7 +28,7 @@ from ftplan.planners.scale_out.forecasting.forecast import Forecast
 from ftplan.planners.scale_out.kind import KIND
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalableOperator, ScalingLimits, ScalingProblem
-from ftplan.planners.scale_out.room import ClusterRoom, by_id, job_weights, room, task_memory
+from ftplan.planners.scale_out.room import ClusterRoom, by_id, job_weights, room, slots_of, task_memory
 from ftplan.planners.scale_out.techniques.costs import TechniqueSetting
 from ftplan.planners.scale_out.techniques.prepare import leads, setup_seconds, technique_setting
 from ftplan.planners.scale_out.unknowns import partitioning_warnings, unknown_warnings
@@ -151,7 +151,8 @@ def _problem(
         nodes=() if cluster is None else tuple(node.id for node in cluster.nodes),
         free=place.free,
         now=place.now,
-        slots=place.slots,
+        slots=slots_of(place),
+        node_slots=place.slots,
         limits=ScalingLimits(options.target_utilisation, options.free_cpu, options.quota),
     )
     warnings = (

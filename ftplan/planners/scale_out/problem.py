@@ -252,8 +252,19 @@ class ScalingProblem:
     free: FloatArray = field(default_factory=lambda: np.zeros(0))  # (N,) cores for new tasks
     now: tuple[tuple[int, ...], ...] = ()  # (O,) node of each task now
     slots: float = math.inf  # of all nodes that accept tasks together, inf where unknown
+    #: (N,) tasks of one operator that a node takes, inf where unknown
+    node_slots: FloatArray = field(default_factory=lambda: np.zeros(0))
     limits: ScalingLimits = ScalingLimits()
     warnings: tuple[Warn, ...] = field(default=())
+
+    def room_on(self, node: int) -> float:
+        """Return how many tasks of one operator a node takes, inf where unknown."""
+        return float(self.node_slots[node]) if len(self.node_slots) else math.inf
+
+    @cached_property
+    def slotted(self) -> bool:
+        """Whether slots limit anything."""
+        return bool(np.isfinite([self.slots, *self.node_slots]).any())
 
     @cached_property
     def most_slots(self) -> float:

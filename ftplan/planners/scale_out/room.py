@@ -24,7 +24,7 @@ class ClusterRoom(NamedTuple):
     memory_per_core: FloatArray  # (N,) bytes of nodes without slots, inf where unknown
     memory_per_slot: FloatArray  # (N,) bytes of nodes with slots, inf where unknown
     accepting: BoolArray  # (N,) whether tasks may go there
-    slots: float  # of all these nodes together, inf where any does not say
+    slots: FloatArray  # (N,) inf where unknown
     #: Nodes of the tasks of each operator, by position in the topology, () where unknown
     now: tuple[tuple[int, ...], ...]
 
@@ -33,9 +33,7 @@ def room(topology: Topology, cluster: Cluster | None) -> ClusterRoom:
     """Return what nodes that accept tasks have free beside the placement's tasks, active replicas and foreign work."""
     if cluster is None:
         none = np.zeros(0)
-        return ClusterRoom(
-            none, none, none, np.zeros(0, dtype=np.bool_), math.inf, tuple(() for _ in topology.operators)
-        )
+        return ClusterRoom(none, none, none, np.zeros(0, dtype=np.bool_), none, tuple(() for _ in topology.operators))
     standing = Placement() if cluster.placement is None else cluster.placement
     now = tuple(tuple(cluster.position[node] for node in standing.tasks.get(o.id, ())) for o in topology.operators)
     used = np.array([node.used_cpu for node in cluster.nodes], dtype=np.float64)
@@ -54,7 +52,7 @@ def room(topology: Topology, cluster: Cluster | None) -> ClusterRoom:
         np.divide(memory, cluster.cpu, out=np.full(len(memory), math.inf), where=by_core),
         np.where(np.isnan(slots), math.inf, memory / slots),
         accepting,
-        math.inf if np.isnan(slots[accepting]).any() else float(slots[accepting].sum()),
+        np.where(np.isnan(slots), math.inf, slots),
         now,
     )
 
@@ -76,6 +74,11 @@ def task_memory(graph: TaskGraph, place: ClusterRoom, asked: float | None) -> Fl
         else:
             held[part] = [new_task_memory(cores, place, None).bytes for cores in cpu[part].tolist()]
     return held
+
+
+def slots_of(place: ClusterRoom) -> float:
+    """Return the slots of all nodes that accept tasks together, inf where any does not say, or there are none."""
+    return float(place.slots[place.accepting].sum()) if place.accepting.any() else math.inf
 
 
 class TaskMemory(NamedTuple):

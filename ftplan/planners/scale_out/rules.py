@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -72,7 +73,7 @@ def rules(problem: ScalingProblem, scaling: Scaling, budget_s: float | None = No
         TARGET: not any(_above_target(problem, scaling, acting(problem))),
         TASK_MEMORY: bounded and not any(_memory(problem, scaling)),
         MOST: True,
-        SLOTS: np.isfinite(problem.slots),
+        SLOTS: problem.slotted,
         PEAK: any(operator.state == "scale-in" for operator in problem.operators),
         FREE_CPU: problem.limits.free_cpu is not None,
         QUOTA: problem.limits.quota is not None,
@@ -177,10 +178,16 @@ def _most(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:
 
 
 def _slots(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:
-    """No more slots are taken than there are, or than now."""
+    """No more slots are taken than there are, or than now; new tasks keep to those of each node."""
     taken, most = slots_taken(problem, {i: item.parallelism for i, item in scaling.by_operator.items()}), problem.slots
     if taken > problem.most_slots:
         yield Breach(SLOTS, most, taken, taken, None, f"jobs take {taken:,} slots, the nodes have {most:,.0f}")
+    for item in scaling.operators:
+        for node, count in Counter(item.nodes).items():
+            if count > problem.room_on(node):
+                name, operator = problem.nodes[node], problem.operators[item.operator]
+                text = f"{name} would take {count:,} tasks of {operator.id}, it has {problem.room_on(node):,.0f} slots"
+                yield Breach(SLOTS, problem.room_on(node), count, count, name_of(operator), text)
 
 
 def _peak(problem: ScalingProblem, scaling: Scaling) -> Iterator[Breach]:

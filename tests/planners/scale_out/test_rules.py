@@ -65,6 +65,11 @@ def test_state_and_numbers_of_tasks() -> None:
     assert names(problem(replace(HOT, task_memory=3.0)), SPLIT) == ["task-memory"]
     assert "task-memory" not in rules(problem(replace(HOT, task_memory=3.0)), Scaling((SPLIT,)))
     assert names(problem(HOT, slots=1.0), SPLIT) == ["slots"]
+    on_one = problem(
+        HOT, slots=9.0, nodes=("n1", "n2"), free=np.full(2, 9.0), now=((0,),), node_slots=np.array([1.0, 8.0])
+    )
+    assert names(on_one, SPLIT._replace(nodes=(0, 0))) == ["slots"]
+    assert names(on_one, SPLIT._replace(nodes=(0, 1))) == []
     one = OperatorScaling(0, 1, ((0, 3),))
     assert set(names(problem(replace(HOT, task_memory=3.0)), one)) == {"target", "task-memory", "peak"}
     assert names(problem(replace(HOT, most=3)), SPLIT) == ["max-parallelism"]

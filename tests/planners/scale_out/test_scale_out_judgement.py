@@ -33,11 +33,14 @@ PLANS: dict[str, dict[str, Any]] = {
     "memory": {"task_memory": 6.0 * 2**20},
     "few": {"max_parallelism": 5, "target_utilisation": 0.9},
     "bare": {},
+    "slots": {},
 }
 
 
 @cache
 def problem(name: str) -> ftplan.Problem:
+    if name == "slots":
+        return job(nodes=[{**node, "slots": 3} for node in CLUSTER["nodes"]])
     return ftplan.load(**BARE) if name == "bare" else job()
 
 
@@ -138,6 +141,9 @@ WRONGS: dict[str, tuple[str, Change, str]] = {
     "a task above the target": ("plain", lambda p: tasks(p, "rank", 2), "OVER_CAPACITY"),
     "a task with too much state": ("memory", lambda p: tasks(p, "rank", 1), "OVER_CAPACITY"),
     "a node with too many tasks": ("plain", together, "OVER_CAPACITY"),
+    "more tasks on a node than it has slots": ("slots", together, "OVER_CAPACITY"),
+    "more tasks than slots": ("slots", lambda p: tasks(p, "count", 13), "OVER_CAPACITY"),
+    "another limit": ("plain", lambda p: of(p, "count").update(bound_by="slots"), "WRONG_COST"),
     "too many tasks": ("few", lambda p: tasks(p, "rank", 6), "OVER_PARALLELISM"),
     "fewer tasks than the peak needs": ("few", lambda p: p["options"].update(growth=9.0), "UNDER_PEAK"),
     "too many new cores": ("limited", lambda p: p["options"].update(free_cpu=1.0), "OVER_BUDGET"),

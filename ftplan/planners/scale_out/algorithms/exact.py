@@ -7,6 +7,7 @@ an integer program of levels of jobs, parallelism of operators and nodes of thei
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,13 @@ class ChosenSizes(NamedTuple):
     placed: Placed
     bound: float
     fewest: bool
+
+
+class Alike(NamedTuple):
+    """Tasks that may change places: of one size in units of cores; with slots also of one operator, else -1."""
+
+    size: int
+    operator: int
 
 
 class ScalingModel:
@@ -79,14 +87,14 @@ class ScalingModel:
             self.model.add(_units(self.second) <= self.cores.most + freed)
         if np.isfinite(self.problem.slots):
             self._limit_slots()
-        self.on_nodes: tuple[dict[tuple[int, int], Any], dict[tuple[int, int], Any]] = ({}, {})
+        self.on_nodes: tuple[dict[tuple[int, Alike], Any], dict[tuple[int, Alike], Any]] = ({}, {})
         if self.problem.nodes:
             self._nodes_together()
             for node in range(len(self.problem.nodes)):
                 self._add_node(node)
             for wave, tasks_of in enumerate((self.first, self.second)):
-                for size, tasks in tasks_of.items():
-                    on = [variable for (_, own), variable in self.on_nodes[wave].items() if own == size]
+                for alike, tasks in tasks_of.items():
+                    on = [variable for (_, own), variable in self.on_nodes[wave].items() if own == alike]
                     self.model.add(sum(on) == tasks)
         self.value: Any = sum(self._worth(level, job) * taken for job, level, taken in self._by_job())
 
@@ -118,20 +126,23 @@ class ScalingModel:
     def _worth(self, level: JobLevel, job: int) -> int:
         return int(np.floor(self.problem.weight[job] * level.share * UNITS))
 
-    def _tasks_by_size(self, choices: list[tuple[int, int, Any]]) -> dict[int, Any]:
-        """Return how many tasks of each size above 0 are new, largest first."""
-        terms: dict[int, list[tuple[int, Any]]] = {}
+    def _alike(self, operator: int) -> Alike:
+        return Alike(self.size[operator], operator if self.problem.slotted else -1)
+
+    def _tasks_by_size(self, choices: list[tuple[int, int, Any]]) -> dict[Alike, Any]:
+        """Return how many tasks of each size above 0 are new, largest first; of each operator where there are slots."""
+        terms: dict[Alike, list[tuple[int, Any]]] = {}
         for i, tasks, taken in choices:
             if self.size[i] > 0:
-                terms.setdefault(self.size[i], []).append((tasks, taken))
-        return {size: sum(tasks * taken for tasks, taken in terms[size]) for size in sorted(terms, reverse=True)}
+                terms.setdefault(self._alike(i), []).append((tasks, taken))
+        return {alike: sum(tasks * taken for tasks, taken in terms[alike]) for alike in sorted(terms, reverse=True)}
 
     def _nodes_together(self) -> None:
         """Limit tasks of each size or larger by what all nodes have; the first wave is there in both."""
-        for size in {*self.first, *self.second}:
+        for size in {alike.size for alike in (*self.first, *self.second)}:
             tasks, more = self.cores.tasks_at_least(size)
-            first = sum(count for own, count in self.first.items() if own >= size)
-            second = sum(count for own, count in self.second.items() if own >= size)
+            first = sum(count for own, count in self.first.items() if own.size >= size)
+            second = sum(count for own, count in self.second.items() if own.size >= size)
             self.model.add(first <= tasks)
             self.model.add(first + second <= tasks + sum(count * self.smaller[i] for i, count in more.items()))
 
@@ -157,11 +168,11 @@ class ScalingModel:
     def _tasks_on(self, wave: int, node: int, cores: int) -> list[tuple[int, Any]]:
         """Make variables for the tasks of each size on a node that has so many cores; return sizes and variables."""
         tasks = []
-        for size in (self.first, self.second)[wave]:
-            if size <= cores:
-                variable = self.model.new_int_var(0, cores // size, "")
-                self.on_nodes[wave][node, size] = variable
-                tasks.append((size, variable))
+        for alike in (self.first, self.second)[wave]:
+            if alike.size <= cores:
+                most = int(min(cores // alike.size, self.problem.room_on(node)))
+                self.on_nodes[wave][node, alike] = self.model.new_int_var(0, most, "")
+                tasks.append((alike.size, self.on_nodes[wave][node, alike]))
         return tasks
 
     def solved(self, seed: int, budget: Budget, start: ChosenSizes, log: Incumbents[ChosenSizes]) -> ChosenSizes | None:
@@ -234,18 +245,23 @@ class ScalingModel:
             return dict.fromkeys(sizes, ())
         counts = {key: found.value(variable) for key, variable in self.on_nodes[wave].items()}
         placed: Placed = {}
-        for size in sorted({self.size[i] for i in sizes}):
-            of_size = [(node, tasks) for (node, own), tasks in counts.items() if own == size]
-            slots = sorted((turn, node) for node, tasks in of_size for turn in range(tasks))
-            for i in sorted(i for i in sizes if self.size[i] == size):
-                mine = slots[: sizes[i]] if size > 0 else [(0, 0)] * sizes[i]
+        for alike in sorted({self._alike(i) for i in sizes}):
+            of_size = [(node, tasks) for (node, own), tasks in counts.items() if own == alike]
+            places = sorted((turn, node) for node, tasks in of_size for turn in range(tasks))
+            for i in sorted(i for i in sizes if self._alike(i) == alike):
+                mine = places[: sizes[i]] if alike.size > 0 else self._anywhere(sizes[i])
                 placed[i] = tuple(node for _, node in mine)
-                slots = slots[sizes[i] :]
+                places = places[sizes[i] :]
         return placed
 
+    def _anywhere(self, tasks: int) -> list[tuple[int, int]]:
+        """Return nodes for tasks that take no cores, in turns."""
+        turns = ((turn, node) for turn in range(tasks) for node in range(len(self.problem.nodes)))
+        return list(islice((place for place in turns if place[0] < self.problem.room_on(place[1])), tasks))
 
-def _units(tasks: dict[int, Any]) -> Any:
-    return sum(size * count for size, count in tasks.items())
+
+def _units(tasks: dict[Alike, Any]) -> Any:
+    return sum(alike.size * count for alike, count in tasks.items())
 
 
 def filled(choices: ScalingChoices, levels: list[list[JobLevel]], room: FreeCores) -> ChosenSizes:

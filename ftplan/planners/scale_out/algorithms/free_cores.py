@@ -177,6 +177,8 @@ class FreeCores:
         self.cpu: FloatArray = np.array([item.cpu for item in problem.operators])
         self.now: IntArray = np.array([item.parallelism for item in problem.operators], dtype=np.int64)
         self.total = float(self.cpu @ self.now)
+        #: (N,) tasks of one operator that each node takes
+        self.slots: FloatArray = np.array([problem.room_on(node) for node in range(len(problem.nodes))])
         limits = problem.limits
         most = [limits.free_cpu, None if limits.quota is None else limits.quota - self.total]
         #: Cores that the new tasks of the first wave may take, all together; inf for no limit.
@@ -200,7 +202,7 @@ class FreeCores:
             for i in smaller:
                 self.give_back(i, free)
             whole = np.floor(np.maximum(free, 0.0)[:, None] / np.maximum(self.cpu, TINY) + ROUNDING * len(free))
-            tasks = np.minimum(tasks, whole.sum(axis=0))
+            tasks = np.minimum(tasks, np.minimum(whole, self.slots[:, None]).sum(axis=0))
         return [int(min(count, item.most)) for count, item in zip(tasks, self.problem.operators, strict=True)]
 
     def placed(self, smaller: Sizes, others: Sizes) -> Placed | None:
@@ -249,7 +251,7 @@ class FreeCores:
         held, count = self._checkpointed(operator), np.zeros(len(free))
         nodes: list[int] = []
         for _ in range(tasks):
-            fits = left >= cpu - ROUNDING * max(1.0, cpu)
+            fits = (left >= cpu - ROUNDING * max(1.0, cpu)) & (count < self.slots)
             if not fits.any():
                 return None
             if spread:

@@ -41,7 +41,9 @@ class RuleInputsModel(FileModel):
 
     cpu: Labels | None = Field(None, description="Of the time of a window in which the task was at work")
     memory: Labels | None = Field(None, description="Of the memory that the task may hold")
-    data: Labels | None = Field(None, description="Records that wait for it, of what it takes in a window")
+    data: Labels | None = Field(
+        None, description="Records that it processed or that wait for it, of those that it can process"
+    )
 
 
 class BottleneckRulesModel(FileModel):

@@ -34,7 +34,7 @@ from ftplan.planners.scale_out.forecasting.forecast import SUPPORTED, Forecast, 
 from ftplan.planners.scale_out.forecasting.methods import windows_a_day
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import ScalableOperator, State, lacks_tasks
-from ftplan.planners.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory
+from ftplan.planners.scale_out.room import ClusterRoom, copies_of, jobs_of, new_task_memory, slots_of
 from ftplan.planners.situation import Situation
 
 #: How many windows ahead demand is foretold at most: paths of all origins are kept.
@@ -156,7 +156,7 @@ def scalable_operators(
         if state == "scale-in":  # whatever statistic is asked for, fewer tasks have to take the peak too
             demand = float(np.fmax(demand, usage.peak[i]))
         use, cpu = tasks_kept_busy(demand, usage.histories[i].true_rate), float(operator.cpu.mean())
-        most, most_by = _most(operator, options.max_parallelism, place.slots)
+        most, most_by = _most(operator, options.max_parallelism, slots_of(place))
         memory = new_task_memory(cpu, place, options.task_memory)
         made.append(
             ScalableOperator(

@@ -223,28 +223,30 @@ class BruteForce:
         if not question.nodes:
             return True
         first, others = self._waves(choice)
-        sizes = [[question.operators[i].cpu for i, size in wave for _ in range(size.tasks)] for wave in (first, others)]
+        sizes = [[(question.operators[i].cpu, size.tasks) for i, size in wave] for wave in (first, others)]
         returned = np.zeros(len(question.nodes))
         for i, _ in first:
             for node in question.now[i]:
                 returned[node] += question.operators[i].cpu
+        slots = question.node_slots if len(question.node_slots) else np.full(len(question.nodes), np.inf)
         return any(
-            next(packings(sorted(sizes[1], reverse=True), free + returned), None) is not None
-            for free in packings(sorted(sizes[0], reverse=True), question.free.astype(float))
+            next(packings(sizes[1], free + returned, slots), None) is not None
+            for free in packings(sizes[0], question.free.astype(float), slots)
         )
 
 
-def packings(sizes: list[float], free: np.ndarray) -> Iterator[np.ndarray]:
-    """What is left on nodes for each way to put tasks there."""
+def packings(sizes: list[tuple[float, int]], free: np.ndarray, slots: np.ndarray) -> Iterator[np.ndarray]:
+    """What is left on nodes for each way to put the tasks of operators there, given as cores of a task and number."""
     if not sizes:
         yield free
         return
+    (cpu, tasks), *rest = sizes
     seen = set()
-    for node in range(len(free)):
-        if free[node] >= sizes[0] - 1e-9:
-            left = free.copy()
-            left[node] -= sizes[0]
-            for after in packings(sizes[1:], left):
+    for counts in itertools.product(range(tasks + 1), repeat=len(free)):
+        left = free - cpu * np.array(counts)
+        used = np.array(counts) > 0
+        if sum(counts) == tasks and (left[used] >= -1e-9).all() and (np.array(counts) <= slots).all():
+            for after in packings(rest, left, slots):
                 if tuple(after) not in seen:
                     seen.add(tuple(after))
                     yield after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,7 +100,12 @@ def with_slots(question: ScalingProblem, seed: int) -> ScalingProblem:
     draws = np.random.default_rng([seed, 8])
     operators = tuple(replace(item, slot_group=str(draws.choice(["", "own"]))) for item in question.operators)
     question = replace(question, operators=operators)
-    return replace(question, slots=float(slots_taken(question, {}) + draws.integers(-1, 3)))
+    if not question.nodes:
+        return replace(question, slots=float(slots_taken(question, {}) + draws.integers(-1, 3)))
+    node_slots = draws.integers(1, 5, len(question.nodes)).astype(float)
+    if seed % 3 == 0:
+        node_slots[0] = np.inf  # one node does not say
+    return replace(question, slots=float(node_slots.sum()), node_slots=node_slots)
 
 
 @given(SEEDS)
@@ -110,8 +116,10 @@ def test_more_is_never_worse(seed: int) -> None:
     more = [
         replace(question, limits=replace(limits, free_cpu=None if limits.free_cpu is None else limits.free_cpu + 1.0)),
         replace(question, limits=replace(limits, quota=None if limits.quota is None else limits.quota + 1.0)),
-        replace(question, nodes=(*nodes, "more"), free=np.append(question.free, 1.5)) if nodes else question,
-        replace(question, slots=question.slots + 1.0),
+        replace(question, nodes=(*nodes, "more"), free=np.append(question.free, 1.5), **more_slots(question))
+        if nodes
+        else question,
+        replace(question, slots=question.slots + 1.0, node_slots=question.node_slots + 1.0),
         replace(question, operators=tuple(with_more_tasks(item) for item in question.operators)),
     ]
     before = solved(question)
@@ -122,6 +130,13 @@ def test_more_is_never_worse(seed: int) -> None:
     for other in more:
         value = sustained_load(other, solved(other).answer)
         assert value >= sustained_load(question, before.answer) - 1e-9
+
+
+def more_slots(question: ScalingProblem) -> dict[str, Any]:
+    """Return the slots with one node more, of one slot."""
+    if not len(question.node_slots):
+        return {}
+    return {"slots": question.slots + 1.0, "node_slots": np.append(question.node_slots, 1.0)}
 
 
 def held(question: ScalingProblem) -> list[bool]:
