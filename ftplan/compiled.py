@@ -123,6 +123,8 @@ class Kernel:
     Where neither can be written, such as in a container whose file system is read-only, each process compiles anew.
     """
 
+    __name__: str
+
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         update_wrapper(self, function)
         self._function: Any = function
