@@ -23,8 +23,8 @@ from typing import Any
 
 #: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
 SMALL_WORK = 20_000
-#: Steps that take as long as they are, about, as a search takes to compile, and the seconds that have to be left then.
-LARGE_WORK, COMPILING_S = 1_000_000, 5.0
+#: Steps a second that a kernel takes as it is, and the seconds that it takes to compile a search: both about.
+PLAIN_STEPS_S, COMPILING_S = 200_000.0, 5.0
 
 _OFTEN: ContextVar[bool] = ContextVar("often", default=False)
 
@@ -34,15 +34,23 @@ def pays_to_compile(steps: float) -> bool:
     return steps > SMALL_WORK or _OFTEN.get()
 
 
-def pays_within(kernel: Kernel, steps: float, left_s: float) -> bool:
+def pays_within(kernel: Kernel, steps: float, left_s: float, *others: Kernel) -> bool:
     """Return whether a kernel that a time limit ends is run compiled: a search, of at most about so many steps.
 
     That is where its machine code is there already; else it has to be worth it, and no more than the time that is left.
+    Where the clock ends it before it is through, the arguments with which it, and the *others* that run with it, are
+    called are noted in ``WANTED``, from which :mod:`ftplan.api.compiling` makes machine code for later commands.
     """
     if not pays_to_compile(steps):
         return False
-    worth_it = steps > LARGE_WORK or _OFTEN.get()
-    return (worth_it and left_s > COMPILING_S) or kernel.is_kept
+    plain_s = steps / PLAIN_STEPS_S
+    worth_it = plain_s > COMPILING_S or _OFTEN.get()
+    if (worth_it and left_s > COMPILING_S) or kernel.is_kept:
+        return True
+    if plain_s > left_s and kernel.can_be_kept:
+        for one in (kernel, *others):
+            one.wanted = True
+    return False
 
 
 @contextmanager
@@ -102,6 +110,8 @@ def remembered() -> Iterator[None]:
         raise failed
 
 
+#: What kernels were called with that ran as they are, although machine code would have come further.
+WANTED: dict[Kernel, tuple[Any, ...]] = {}
 _PLAIN: dict[int, dict[str, Any]] = {}
 _FAST: dict[int, dict[str, Any]] = {}
 
@@ -113,6 +123,8 @@ class Kernel:
     Where neither can be written, such as in a container whose file system is read-only, each process compiles anew.
     """
 
+    __name__: str
+
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         update_wrapper(self, function)
         self._function: Any = function
@@ -120,6 +132,7 @@ class Kernel:
         self._plain: Callable[..., Any] | None = None
         self._fast: Any = None
         self._misses = 0
+        self.wanted = False
 
     def __call__(self, *args: Any) -> Any:
         """Run the machine code. The time that it takes to make it counts on no budget."""
@@ -148,6 +161,12 @@ class Kernel:
         return kept.is_dir() and any(kept.glob(f"*.{glob.escape(fast.py_func.__qualname__)}-*.nbi"))
 
     @property
+    def can_be_kept(self) -> bool:
+        """Whether there is a folder that takes the machine code, so that it is made once."""
+        folder = self.fast.stats.cache_path
+        return bool(folder) and os.access(folder, os.W_OK)
+
+    @property
     def plain(self) -> Callable[..., Any]:
         """The function itself, calling others as they are."""
         if self._plain is None:
@@ -155,7 +174,13 @@ class Kernel:
 
             quiet = np.errstate(all="ignore")
             self._plain = quiet(_copied(self._function, _PLAIN, lambda kernel: kernel.inner))
-        return self._plain
+        return self._noted if self.wanted else self._plain
+
+    def _noted(self, *args: Any) -> Any:
+        """Run the function itself, and note what it is called with."""
+        assert self._plain is not None
+        WANTED.setdefault(self, args)
+        return self._plain(*args)
 
     @property
     def inner(self) -> Callable[..., Any]:

@@ -40,14 +40,42 @@ def test_a_search_is_compiled_where_that_is_done_or_there_is_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    second = compiled_module.PLAIN_STEPS_S
     kernel = compiled(thrice)
-    assert not pays_within(kernel, compiled_module.LARGE_WORK, 60.0)
-    assert not pays_within(kernel, 2 * compiled_module.LARGE_WORK, compiled_module.COMPILING_S)
-    assert pays_within(kernel, 2 * compiled_module.LARGE_WORK, 60.0)
+    for steps, left_s, fast in ((2.0, 1.0, False), (6.0, 5.0, False), (4.0, 60.0, False), (6.0, 60.0, True)):
+        assert pays_within(kernel, steps * second, left_s) is fast
     assert kernel(2.0) == 6.0
     for known in (kernel, compiled(thrice)):  # in this process, and from the cache alone
-        assert pays_within(known, compiled_module.LARGE_WORK, 0.0)
+        assert pays_within(known, second, 0.0)
         assert not pays_within(known, compiled_module.SMALL_WORK, 60.0)
+
+
+def test_what_the_clock_cuts_is_wanted_with_what_it_was_called_with(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Only that: not a kernel that is through in time, and none that cannot be kept."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiled_module, "WANTED", {})
+    kernel, other = compiled(thrice), compiled(half)
+    for steps, keeps in ((0.5, True), (2.0, False)):
+        with monkeypatch.context() as patched:
+            patched.setattr(compiled_module.Kernel, "can_be_kept", keeps)
+            assert not pays_within(kernel, steps * compiled_module.PLAIN_STEPS_S, 1.0, other)
+        assert (kernel.plain(1.0), other.plain(1.0)) == (3.0, 0.5)
+        assert compiled_module.WANTED == {}
+    assert not pays_within(kernel, 2.0 * compiled_module.PLAIN_STEPS_S, 1.0, other)
+    assert [kernel.plain(x) for x in (1.0, 2.0)] == [3.0, 6.0]
+    assert other.plain(1.0) == 0.5
+    assert {kernel: (1.0,), other: (1.0,)} == compiled_module.WANTED
+
+
+def test_what_cannot_be_written_keeps_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    assert compiled(thrice).can_be_kept
+    monkeypatch.setattr(compiled_module.os, "access", lambda *_: False)
+    assert not compiled(thrice).can_be_kept
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
+    assert not compiled(half).can_be_kept
 
 
 @pytest.mark.parametrize("writable", [True, False])

@@ -22,9 +22,9 @@ reading = options.together(
         "--input-format",
         type=click.Choice(input_formats()),
         default="auto",
-        help="auto: by looking; tables by their ending. Of an engine's own log, and of a folder that ftplan collect "
-        "wrote, the columns are known: of the options below it takes --window, --from, --to, --key-groups and those "
-        "about rejects.",
+        help="auto: by looking, then by the ending. Of an engine's own log, and of a folder that ftplan collect wrote, "
+        "the columns are known: of the options below it takes --window, --from, --to, --key-groups and those about "
+        "rejects.",
     ),
     log_options.pattern,
     click.option(

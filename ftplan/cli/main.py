@@ -186,6 +186,11 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, _terminated)
     _keep_stdout()
     code = run(sys.argv[1:])
+    compiled = sys.modules.get("ftplan.compiled")
+    if compiled is not None and compiled.WANTED and code not in (EXIT_INTERRUPTED, EXIT_PIPE):
+        from ftplan.api.compiling import compile_wanted
+
+        compile_wanted()
     for name in ("ftplan.planners.interrupts", "ftplan.spark_stats.session"):
         module = sys.modules.get(name)
         if module is not None and module.left_running():

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from ftplan.errors import FtplanError
+from ftplan.spark_stats.log_formats import beginning
 
 _SUFFIXES: dict[str, str] = {
     ".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv",
@@ -152,7 +153,7 @@ def _inspect(path: str, remote: bool, input_format: str, stop: Event | None, opa
     try:
         with open(path, "rb") as file:
             start = file.peek(4)[:4]
-            kind = input_format if input_format != "auto" else _format(start, named)
+            kind = input_format if input_format != "auto" else _format(beginning(path, 64), named)
             hashed = _HashedFile(path, file, stop)
             written = os.fstat(file.fileno()).st_mtime_ns // 1000
             if opaque:
@@ -166,10 +167,10 @@ def _inspect(path: str, remote: bool, input_format: str, stop: Event | None, opa
 
 
 def _format(start: bytes, named: str | None) -> str:
-    """Return the format of a local file by its first bytes, else by its name."""
-    if start == b"PAR1":
+    """Return the format of a local file by its first bytes, which tell Parquet and JSON objects, else by its name."""
+    if start.startswith(b"PAR1"):
         return "parquet"
-    return named or ("jsonl" if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "csv")
+    return "jsonl" if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else named or "csv"
 
 
 class _HashedFile:

@@ -75,7 +75,7 @@ def _collected_from(path: str) -> str | None:
     return engine if isinstance(engine, str) else None
 
 
-def beginning(path: str) -> bytes:
+def beginning(path: str, most: int = BEGINNING) -> bytes:
     """Return the first bytes of a local file, of a folder those of its first files; nothing where it has none."""
     place = Path(path)
     try:
@@ -83,7 +83,7 @@ def beginning(path: str) -> bytes:
         texts = []
         for file in files:
             with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-                texts.append(stream.read(BEGINNING))
+                texts.append(stream.read(most))
         return b"\n".join(texts)
     except (OSError, EOFError, zlib.error):
         return b""

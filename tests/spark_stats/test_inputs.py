@@ -94,6 +94,19 @@ def test_unreadable_files(tmp_path: Path, name: str, data: bytes, message: str) 
     assert name in str(caught.value)
 
 
+def test_what_a_file_holds_wins_over_its_name(tmp_path: Path) -> None:
+    """Parquet and JSON objects are seen; all else is what the name says, a table of text without one."""
+    row, packed = b'\xef\xbb\xbf {"t": 1}\n', gzip.compress(b'{"t": 1}\n')
+    for name, data, kind in (
+        ("a.txt", row, "jsonl"), ("a.csv", row, "jsonl"), ("a.log", row, "jsonl"), ("a.log.gz", packed, "jsonl"),
+        ("a.csv.gz", gzip.compress(b"t,k\n"), "csv"), ("b.log", b"t,k\n", "csv"), ("b.json", b"t,k\n", "jsonl"),
+    ):  # fmt: skip
+        (tmp_path / name).write_bytes(data)
+        assert [file.format for file in look(tmp_path / name)] == [kind], name
+    pq.write_table(pa.table({"t": [1]}), tmp_path / "c.csv")
+    assert [file.format for file in look(tmp_path / "c.csv")] == ["parquet"]
+
+
 def test_mixed_formats(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     (tmp_path / "b.jsonl").write_text('{"a": 1}\n')

@@ -88,7 +88,7 @@ def _tabu_search(core: SetUnionKnapsack, budget: Budget, seed: int, hint: BoolAr
     instance, settings = tabu_instance(core), tabu_settings(core, budget)
     state = nothing_chosen(instance, seed)
     steps = float(settings.depth) * core.queries * min(settings.rounds, settings.patience)
-    fast = pays_within(rounds.search, steps, budget.left_s)
+    fast = pays_within(rounds.search, steps, budget.left_s, moves.fill)
     search = rounds.search if fast else rounds.search.plain
     search(instance, nothing_chosen(instance, seed), settings, 0)  # compiles
     (moves.fill if fast else moves.fill.plain)(instance, state, 0.0)

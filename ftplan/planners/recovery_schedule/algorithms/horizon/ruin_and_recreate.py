@@ -50,6 +50,7 @@ def ruin_and_recreate(problem: TimeIndexedKnapsack, step: IntArray, budget: Budg
     rounds = min(MOST_ROUNDS, problem.knapsack.queries * budget.passes(ROUNDS_PER_QUERY))
     if not pays_within(moves.anneal, inf, budget.left_s) and budget.iterations is None:
         budget.cut = True  # compiling alone would take longer than there is time
+        moves.anneal.plain(instance, solution, 0, 1.0, 1.0)  # so that it is compiled for later commands
         return step
     _anneal(problem, instance, solution, 0, 0.0, 0.0)  # compiles: not search time
     each = MOVED * (problem.entries / problem.knapsack.queries + 2 * problem.steps)

@@ -54,7 +54,8 @@ def search_orders(instance: RepairInstance, start: RepairPlacement, budget: Budg
     total = min(MOST_ROUNDS, cycle * budget.passes(PASSES))
     few = repair.of_query.shape[1] <= FEW
     steps = min(total, SOON) * ROUND_WORK if few else total * ROUND_WORK
-    compiled = pays_within(order_annealing.anneal, steps, budget.left_s)
+    with_it = (query_moves.load, query_moves.construct)
+    compiled = pays_within(order_annealing.anneal, steps, budget.left_s, *with_it)
     search = _OrderSearch(repair, seed, value(instance, start), plain=not compiled)
     search.load(start)
     if repair.of_query.shape[1] >= MANY and total > 0:
