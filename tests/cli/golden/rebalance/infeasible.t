@@ -49,7 +49,7 @@ Which node cannot be relieved, by how much, and what would help.
   rebalance
   algorithm     adaptive
   status        infeasible
-  reason        no placement is within 0 of even: at best n6 has a load of 330, 0.0535 away from its share of 348.667
+  reason        no placement is within 0 of even: at best n5 has a load of 330, 0.0535 away from its share of 348.667
   limit         balance
   current       0
   needed        0.05354
@@ -63,6 +63,6 @@ Which node cannot be relieved, by how much, and what would help.
   overloaded nodes                 2
   windows with an overloaded node  1
   load above the limit, per s      0.08369
-  2> ftplan: no plan: no placement is within 0 of even: at best n6 has a load of 330, 0.0535 away from its share of 348.667
+  2> ftplan: no plan: no placement is within 0 of even: at best n5 has a load of 330, 0.0535 away from its share of 348.667
   2> ftplan: smallest fix: --tolerance 0.0535373
   [1]

@@ -2,7 +2,7 @@ Half of the tasks, as a table.
 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 50% --format table
   task replication
-  algorithm              structure-aware
+  algorithm              auto
   status                 optimal
   output-fidelity (max)  0.125
   proven bound           0.125
@@ -23,7 +23,7 @@ Half of the tasks, as a table.
   alerts/1    n4
   clicks/0    n6
   sessions/0  n5
-  2> ftplan: algorithm: structure-aware (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
 
 An optimum, as JSON.
 
@@ -152,7 +152,7 @@ For the failure of a zone.
 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 2 --fail zone:a --format table
   task replication
-  algorithm              structure-aware
+  algorithm              auto
   status                 optimal
   output-fidelity (max)  0.25
   proven bound           0.25
@@ -171,7 +171,7 @@ For the failure of a zone.
   replica of  node
   alerts/0    n3
   clicks/0    n4
-  2> ftplan: algorithm: structure-aware (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
 
 The fewest replicas for a fidelity, in a job without a cluster.
 

@@ -3,7 +3,7 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
   $ printf 'network: {bandwidth_mb_s: 0.5}\n' >> cluster.yaml
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --fail node:n1 --fail node:n3 --budget 2 --then-recover --iterations 5 --format table
   task replication
-  algorithm            structure-aware
+  algorithm            auto
   status               optimal
   priority-time (min)  0
   proven bound         0
@@ -14,15 +14,15 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
   outputs weigh by     rate
   rules                budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
                            before  this plan  most fidelity  random choice (mean of 20)
-  output fidelity          0.1875       0.25           0.75                      0.3312
-  internal completeness    0.3542     0.4167         0.8333                      0.4896
+  output fidelity          0.1875       0.25           0.75                      0.4625
+  internal completeness    0.3542     0.4167         0.8333                      0.5771
   priority x seconds down       4          0              4                           –
   replicas                      0          1              2                           –
   cores of replicas             0          1              2                           –
   state of replicas, MB         0          1            0.5                           –
   replica of  node
   sessions/0  n5
-  2> ftplan: algorithm: structure-aware (the default)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: warning: no arrivals are given: 2 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better) [DEFAULT_ARRIVALS]
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --fail node:n1 --fail node:n3 --budget 2 --then-recover --iterations 5 -o plan.json --quiet
   $ ftplan verify plan.json --format table
@@ -40,7 +40,7 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
 What does not go with it.
 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --fail node:n1 --budget 2 --then-recover --algorithm exact
-  2> ftplan: --then-recover: exact knows fidelity only: --algorithm structure-aware or greedy
+  2> ftplan: --then-recover: exact knows fidelity only: --algorithm auto, structure-aware or greedy
   [2]
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --fail node:n1 --target 0.5 --then-recover
   2> ftplan: --then-recover: does not go with --target: its value is of fidelity: give a budget
