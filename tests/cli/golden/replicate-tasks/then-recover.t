@@ -49,5 +49,71 @@ What does not go with it.
   2> ftplan: --then-recover: where is room for what comes back? give --cluster with placement.tasks
   [2]
   $ ftplan explain plan.json task:clicks/0
-  2> ftplan: task:clicks/0: replicas chosen by --then-recover are worth what recoveries lose without them, which nobody explains yet: evaluate the plan without the replica, or explain a recovery-schedule --replicas PLAN
-  [2]
+  {
+    "candidates": [
+      {
+        "MB free": 63.0,
+        "chosen": false,
+        "cores free": 2.2,
+        "node": "n3",
+        "ruled out by": null,
+        "zone": "b"
+      },
+      {
+        "MB free": 63.0,
+        "chosen": false,
+        "cores free": 2.2,
+        "node": "n4",
+        "ruled out by": null,
+        "zone": "b"
+      },
+      {
+        "MB free": 63.0,
+        "chosen": false,
+        "cores free": 2.2,
+        "node": "n6",
+        "ruled out by": null,
+        "zone": "c"
+      },
+      {
+        "MB free": 62.0,
+        "chosen": false,
+        "cores free": 1.2,
+        "node": "n5",
+        "ruled out by": null,
+        "zone": "c"
+      },
+      {
+        "MB free": 63.5,
+        "chosen": false,
+        "cores free": 1.2,
+        "node": "n1",
+        "ruled out by": "REPLICA_WITH_PRIMARY: the task itself runs there",
+        "zone": "a"
+      },
+      {
+        "MB free": 63.5,
+        "chosen": false,
+        "cores free": 1.2,
+        "node": "n2",
+        "ruled out by": "REPLICA_IN_SAME_ZONE: a, like the task itself on n1",
+        "zone": "a"
+      }
+    ],
+    "notes": [
+      "has no replica: with one priority-time would fall by 0, from 0, in the recoveries that follow",
+      "it takes 1 of the budget and fits into the 1 that are left",
+      "n3 and 3 more could take it",
+      "it has none because alone it would gain nothing"
+    ],
+    "rows": [
+      {
+        "priority-time": 4.0,
+        "ruled out by": "worth less",
+        "saved": -4.0,
+        "task": "sessions/0"
+      }
+    ],
+    "selector": "task:clicks/0",
+    "title": "task:clicks/0: what it could stand in place of"
+  }
