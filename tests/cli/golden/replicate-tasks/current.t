@@ -14,8 +14,8 @@ Replicas in place, of which two may change.
   outputs weigh by       rate
   rules                  budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
                          before  this plan  random choice (mean of 20)
-  output fidelity        0.0625       0.25                      0.3438
-  internal completeness  0.2292     0.3333                      0.5604
+  output fidelity        0.0625       0.25                      0.2375
+  internal completeness  0.2292     0.3333                      0.4625
   replicas                    3          5                           –
   cores of replicas           3          5                           –
   state of replicas, MB     1.5          3                           –
