@@ -26,8 +26,9 @@ From a plan, without any algorithm: ``rules.py`` has the rules and ``violations.
 ``score.py`` (evaluate), ``explain.py``, ``diff.py``. Tables are in
 ``view.py``, pictures in ``figure.py``. ``key_group_sweep.py`` asks how many key groups an operator should have.
 
-Proven: exact is optimal or states the gap; correlated (Algorithm 3, corrected) is optimal without a balance rule; the
-least balance and failover limit are proven, or said to be open; maintenance keeps the rules of the fresh plan.
+Proven: exact is optimal or states the gap, and so does auto, the default, which begins with correlated; correlated
+(Algorithm 3, corrected) is optimal without a balance rule; the least balance and failover limit are proven, or said to
+be open; maintenance keeps the rules of the fresh plan.
 docs/methods/checkpoints.md has the reasons.
 """
 

@@ -24,7 +24,8 @@ From a plan, without any algorithm: ``from_plan.py`` is the question again, ``ru
 (verify), ``score.py`` (evaluate), ``explain.py`` with ``candidates.py``, ``diff.py``.
 Tables are in ``view.py``, pictures in ``figure.py``.
 
-Proven: exact and dynamic programming are optimal or state the gap; every planner's answer has a proven bound; on
+Proven: exact and dynamic programming are optimal or state the gap, and so does auto, the default: structure-aware and
+then exact; every planner's answer has a proven bound; on
 nodes more budget is never worse with structure-aware. docs/methods/replication.md has the reasons.
 """
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ftplan.errors import FtplanError
-from ftplan.model.kinds import RECOVERY_SCHEDULE
 from ftplan.model.names import Selector
 from ftplan.model.plan import Plan
 from ftplan.model.problem import Problem
@@ -18,14 +17,18 @@ from ftplan.model.tolerances import NOISE
 from ftplan.model.topology import FloatArray
 from ftplan.planners.assessments import Explanation, explained
 from ftplan.planners.replicate_tasks.candidates import COLUMNS, Rooms
-from ftplan.planners.replicate_tasks.from_plan import nodes_by_task, question_of
+from ftplan.planners.replicate_tasks.from_plan import nodes_by_task, options_of, question_of
 from ftplan.planners.replicate_tasks.mc_trees import count_mc_trees, trees_through
+from ftplan.planners.replicate_tasks.metrics import PRIORITY_TIME
 from ftplan.planners.replicate_tasks.options import TaskReplicationOptions
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication
 from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
 
-#: Other choices that are scored, the most promising first.
-SCORED = 40
+if TYPE_CHECKING:
+    from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery
+
+#: Other choices that are scored, the most promising first; fewer where each is a recovery to plan.
+SCORED, RECOVERED = 40, 10
 #: More trees than this are given in powers of ten.
 _MANY = 10**9
 
@@ -38,6 +41,7 @@ class _Chosen:
     prepared: PreparedReplication
     node: dict[int, str | None]
     rooms: Rooms | None  # None without a cluster
+    recovery: FollowingRecovery | None  # what replicas of --then-recover are worth
 
     @property
     def problem(self) -> ReplicationProblem:
@@ -45,7 +49,29 @@ class _Chosen:
 
     @cached_property
     def value(self) -> float:
-        return self.problem.value_on(self.node)
+        return self.worth(self.node)
+
+    def worth(self, node: NodeByTask) -> float:
+        """Return the metric of some replicas, with the sign by which more is better."""
+        return self.problem.value_on(node) if self.recovery is None else -self.recovery.expected(node)
+
+    @property
+    def metric(self) -> str:
+        return self.problem.metric if self.recovery is None else PRIORITY_TIME
+
+    @property
+    def gain(self) -> str:
+        """What a better value is called in a table."""
+        return "change" if self.recovery is None else "saved"
+
+    @property
+    def scored(self) -> int:
+        return SCORED if self.recovery is None else RECOVERED
+
+    def changed(self, by: float, word: str) -> str:
+        """Say that the metric gets better or worse, and from what."""
+        text = f"{self.metric} {word} by {by:.6g}, from {abs(self.value):.6g}"
+        return text if self.recovery is None else f"{text}, in the recoveries that follow"
 
     @property
     def limited(self) -> bool:
@@ -72,24 +98,25 @@ class _Chosen:
 def explain(plan: Plan, problem: Problem, what: Selector) -> Explanation:
     """Explain a task (``task:OP/I``) or what stands on a node (``node:ID``).
 
+    With --then-recover the metric is priority x seconds down, and recoveries are planned anew for each choice.
+
     A task: what the metric loses without its replica, or gains with one and what stands against that, how many
     MC-trees of live tasks contain it, every other candidate for its place with what the plan would be worth then, and
     every node with the rule that rules it out. Cost: :data:`SCORED` evaluations and looks at all nodes.
 
     Raises :class:`FtplanError` if the selector is of another kind or names what is not there.
     """
-    if TaskReplicationOptions.of_plan(plan).then_recover:
-        raise FtplanError(
-            f"{what}: replicas chosen by --then-recover are worth what recoveries lose without them, which nobody "
-            "explains yet: evaluate the plan without the replica, or explain a "
-            f"{RECOVERY_SCHEDULE.name} --replicas PLAN"
-        )
     prepared = question_of(plan, problem)
     node = nodes_by_task(plan, prepared.graph)
     rooms = None
     if problem.cluster is not None:
         rooms = Rooms.of(prepared, problem.cluster, node, TaskReplicationOptions.of_plan(plan).max_cpu, plan.rules)
-    chosen = _Chosen(plan, prepared, node, rooms)
+    recovery = None
+    if TaskReplicationOptions.of_plan(plan).then_recover:
+        from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery
+
+        recovery = FollowingRecovery.of(prepared, problem, options_of(plan))
+    chosen = _Chosen(plan, prepared, node, rooms, recovery)
     parts = {
         "task": lambda: _task(what, chosen),
         "node": lambda: _node(what, problem, chosen),
@@ -106,7 +133,7 @@ def _task(what: Selector, chosen: _Chosen) -> Explanation:
         title, rows, notes = _with_replica(task, chosen)
     else:
         title, rows, notes = _without_replica(task, chosen, nodes)
-    columns, named = ("task", chosen.problem.metric, "change", "ruled out by"), COLUMNS if nodes else ()
+    columns, named = ("task", chosen.metric, chosen.gain, "ruled out by"), COLUMNS if nodes else ()
     warnings = chosen.prepared.warnings
     return Explanation(str(what), f"{what}: {title}", columns, tuple(rows), tuple(notes), warnings, named, nodes)
 
@@ -114,10 +141,10 @@ def _task(what: Selector, chosen: _Chosen) -> Explanation:
 def _with_replica(task: int, chosen: _Chosen) -> tuple[str, list[dict[str, Any]], list[str]]:
     """Return title, exchanges and notes of a task that has a replica."""
     rows = _instead(task, chosen)
-    drop = chosen.value - chosen.problem.value_on({k: v for k, v in chosen.node.items() if k != task})
+    drop = chosen.value - chosen.worth({k: v for k, v in chosen.node.items() if k != task})
     place = "" if chosen.node[task] is None else f" on {chosen.node[task]}"
-    note = f"has a replica{place}: without it {chosen.problem.metric} falls by {drop:.6g}, from {chosen.value:.6g}"
-    return "what could stand in its place", rows, [note, _trees(task, chosen), *_displaced(rows)]
+    note = f"has a replica{place}: without it {chosen.changed(drop, 'falls' if chosen.recovery is None else 'rises')}"
+    return "what could stand in its place", rows, [note, *_trees(task, chosen), *_displaced(rows, chosen)]
 
 
 def _without_replica(
@@ -126,14 +153,15 @@ def _without_replica(
     """Return title, exchanges and notes of a task that has none."""
     rows = _in_place_of(task, chosen)
     node, room = chosen.with_one(task)
-    gain = chosen.problem.value_on(node) - chosen.value
-    notes = [f"has no replica: with one {chosen.problem.metric} would grow by {gain:.6g}, from {chosen.value:.6g}"]
+    gain = chosen.worth(node) - chosen.value
+    word = "would grow" if chosen.recovery is None else "would fall"
+    notes = [f"has no replica: with one {chosen.changed(gain, word)}"]
     if chosen.limited:
         weight = chosen.problem.weight
         takes, left = float(weight[task]), chosen.problem.budget - float(weight[list(chosen.node)].sum())
         fits = "fits" if chosen.fits(task) else f"does not fit, by {takes - left:.6g},"
         notes.append(f"it takes {takes:.6g} of the budget and {fits} into the {left:.6g} that are left")
-    notes += [*_room(nodes), _trees(task, chosen), _against(task, gain, room, rows, chosen)]
+    notes += [*_room(nodes), *_trees(task, chosen), _against(task, gain, room, rows, chosen)]
     return "what it could stand in place of", rows, notes
 
 
@@ -156,7 +184,7 @@ def _against(task: int, gain: float, room: bool, rows: list[dict[str, Any]], cho
     better = [row for row in rows if row["ruled out by"] is None]
     if better:
         which = f"it in place of {better[0]['task']}"
-        return f"{which} breaks no rule and would be worth {better[0]['change']:.6g} more"
+        return f"{which} breaks no rule and would be worth {better[0][chosen.gain]:.6g} more"
     if gain <= NOISE:
         return "it has none because alone it would gain nothing"
     fits = chosen.fits(task)
@@ -169,7 +197,7 @@ def _against(task: int, gain: float, room: bool, rows: list[dict[str, Any]], cho
     possible = [row for row in rows if not _impossible(row)]
     if not possible:
         return text
-    return f"{text}; in place of {possible[0]['task']} it would be worth {_change(possible[0]['change'])}"
+    return f"{text}; in place of {possible[0]['task']} it would be worth {_change(possible[0][chosen.gain])}"
 
 
 def _impossible(row: Mapping[str, Any]) -> bool:
@@ -180,16 +208,18 @@ def _change(change: float) -> str:
     return f"{abs(change):.6g} {'less' if change < 0.0 else 'more'}" if abs(change) > NOISE else "as much"
 
 
-def _trees(task: int, chosen: _Chosen) -> str:
-    """Say how many MC-trees contain the task, in the heaviest case in which it fails."""
+def _trees(task: int, chosen: _Chosen) -> list[str]:
+    """Say how many MC-trees contain the task, in the heaviest case in which it fails; not with --then-recover."""
+    if chosen.recovery is not None:
+        return []
     problem = chosen.problem
     cases = [(case, k) for k, case in enumerate(problem.cases) if case.failed[task]]
     case, place = max(cases, key=lambda item: (item[0].weight, -item[1]))
     live = problem.live(problem.mask(chosen.node), chosen.node)[place]
     through, whole = trees_through(problem.graph, live, task), count_mc_trees(problem.graph, live)
     if task in chosen.node:
-        return f"in case {case.id} it completes {_count(through)} of {_count(whole)} live MC-trees"
-    return f"in case {case.id} a replica would complete {_count(through)} MC-trees beside {_count(whole)} live ones"
+        return [f"in case {case.id} it completes {_count(through)} of {_count(whole)} live MC-trees"]
+    return [f"in case {case.id} a replica would complete {_count(through)} MC-trees beside {_count(whole)} live ones"]
 
 
 def _count(trees: int) -> str:
@@ -201,21 +231,21 @@ def _instead(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
     slope = _slopes(chosen.problem, {k: v for k, v in chosen.node.items() if k != task})
     open_to = np.flatnonzero(chosen.problem.fails)
     order = open_to[np.lexsort((open_to, -np.round(slope[open_to], 12)))].tolist()
-    others = [other for other in order if other not in chosen.node][:SCORED]
-    return _sorted([_row(other, other, *chosen.with_one(other, task), chosen) for other in others])
+    others = [other for other in order if other not in chosen.node][: chosen.scored]
+    return _sorted([_row(other, other, *chosen.with_one(other, task), chosen) for other in others], chosen)
 
 
 def _in_place_of(task: int, chosen: _Chosen) -> list[dict[str, Any]]:
     """Return the plan's value with this task's replica in the place of another one's, the best first."""
     losses = chosen.problem.losses(chosen.problem.mask(chosen.node))
-    order = sorted(chosen.node, key=lambda other: (round(float(losses[other]), 12), other))[:SCORED]
-    return _sorted([_row(other, task, *chosen.with_one(task, other), chosen) for other in order])
+    order = sorted(chosen.node, key=lambda other: (round(float(losses[other]), 12), other))[: chosen.scored]
+    return _sorted([_row(other, task, *chosen.with_one(task, other), chosen) for other in order], chosen)
 
 
 def _row(other: int, enters: int, node: dict[int, str | None], room: bool, chosen: _Chosen) -> dict[str, Any]:
     """Return the exchange with another task: what it is worth, and what rules it out, budget and room first."""
     problem = chosen.problem
-    reached = problem.value_on(node)
+    reached = chosen.worth(node)
     change = reached - chosen.value
     cost = float(problem.weight[list(node)].sum())
     ruled_out = None
@@ -227,26 +257,26 @@ def _row(other: int, enters: int, node: dict[int, str | None], room: bool, chose
         ruled_out = "worth no more" if abs(change) <= NOISE else "worth less"
     return {
         "task": chosen.name(other),
-        problem.metric: reached,
-        "change": change,
+        chosen.metric: reached if chosen.recovery is None else -reached,
+        chosen.gain: change,
         "ruled out by": ruled_out,
     }
 
 
-def _sorted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(rows, key=lambda row: -round(row["change"], 12))
+def _sorted(rows: list[dict[str, Any]], chosen: _Chosen) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: -round(row[chosen.gain], 12))
 
 
-def _displaced(rows: list[dict[str, Any]]) -> list[str]:
+def _displaced(rows: list[dict[str, Any]], chosen: _Chosen) -> list[str]:
     """Say which other choice comes nearest of those that budget and room allow, or that one is better."""
     better = [row for row in rows if row["ruled out by"] is None]
     if better:
-        text = f"{better[0]['task']} in its place breaks no rule and would be worth {better[0]['change']:.6g} more"
+        text = f"{better[0]['task']} in its place breaks no rule and would be worth {better[0][chosen.gain]:.6g} more"
         return [text]
     possible = [row for row in rows if not _impossible(row)]
     if not possible:
         return ["no other task could stand in its place, by budget and room"] if rows else []
-    return [f"displaced: {possible[0]['task']}, which in its place would be worth {_change(possible[0]['change'])}"]
+    return [f"displaced: {possible[0]['task']}, which in its place would be worth {_change(possible[0][chosen.gain])}"]
 
 
 def _slopes(problem: ReplicationProblem, node: NodeByTask) -> FloatArray:
@@ -263,6 +293,9 @@ def _node(what: Selector, problem: Problem, chosen: _Chosen) -> Explanation:
         raise FtplanError(f"{what}: there is no cluster: give --cluster")
     node = problem.cluster.node(what.name)
     prepared, losses = chosen.prepared, chosen.problem.losses(chosen.problem.mask(chosen.node))
+    if chosen.recovery is not None:
+        for task in chosen.node:
+            losses[task] = chosen.value - chosen.worth({k: v for k, v in chosen.node.items() if k != task})
     rows = [
         {
             "replica of": chosen.name(task),

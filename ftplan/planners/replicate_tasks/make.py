@@ -23,7 +23,7 @@ from ftplan.planners.replicate_tasks.algorithms.curve import curve, curve_budget
 from ftplan.planners.replicate_tasks.algorithms.deployment import deployed
 from ftplan.planners.replicate_tasks.algorithms.greedy import taken
 from ftplan.planners.replicate_tasks.algorithms.planner import ReplicationOptions, ReplicationPlanner
-from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement
+from ftplan.planners.replicate_tasks.algorithms.replica_placement import ReplicaPlacement, in_place
 from ftplan.planners.replicate_tasks.body import body
 from ftplan.planners.replicate_tasks.budget import parse_budget
 from ftplan.planners.replicate_tasks.hosts import Current, current_of, kept_rules, with_hosts
@@ -64,15 +64,18 @@ def random_choices(
 
 
 def _drawn(problem: ReplicationProblem, draw: np.random.Generator) -> IntArray:
-    """Return the nodes of randomly chosen replicas, (T,), NOWHERE for none."""
+    """Return the nodes of randomly chosen replicas, (T,), NOWHERE for none; few changes begin with those in place."""
     order = draw.permutation(np.flatnonzero(problem.fails))
-    if problem.hosts is None:
+    if problem.hosts is None and problem.max_changes is None:
         return np.where(taken(problem, order), 0, NOWHERE)
-    room = ReplicaPlacement(problem)
-    for task in order.tolist():
+    few = problem.max_changes is not None and problem.current is not None
+    room = in_place(problem) if few else ReplicaPlacement(problem)
+    for task in order[~room.replicated[order]].tolist():
         nodes = room.open_to(task)
         if len(nodes) and problem.fits(room.cost + float(problem.weight[task])):
             room.put(task, int(draw.choice(nodes)))
+            if not room.within_changes:
+                room.remove(task)
     return room.node
 
 
@@ -183,8 +186,8 @@ def _random(
     if node is None or not compared():
         return None, ()
     clock = Budget(math.inf, ends=max(ends, now()) + COMPARING_S)
-    hosts = None if asked.hosts is None else replace(asked.hosts, kept=None)
-    asked = replace(asked, hosts=hosts, current=None, max_changes=None)
+    if asked.hosts is not None and asked.max_changes is None:  # only what is in place may stand near its primary
+        asked = replace(asked, hosts=replace(asked.hosts, kept=None))
     if prepared.budget.target is not None:  # they may spend what the plan takes
         asked = replace(asked, budget=prepared.spent(node))
     return random_choices(prepared, asked, seed, clock)

@@ -117,16 +117,16 @@ def test_a_fresh_plan_that_changes_nothing_says_so() -> None:
 
 def test_groups_without_copies_get_them(problem: ftplan.Problem) -> None:
     """Only alerts has copies in place: the eight of sessions are added, which counts as moves."""
-    kept = plan(problem, max_moves=8, balance="none")
+    kept = plan(problem, max_moves=8, balance="none", anti_affinity="node")
     assert kept.plan is not None
     assert [m["from"] for m in kept.plan["moves"] if m["operator"] == "sessions"] == [None] * 8
     assert kept.summary["upkeep"]["moves_to_mend_rules"] >= 8
-    short = plan(problem, max_moves=7, balance="none")
+    short = plan(problem, max_moves=7, balance="none", anti_affinity="node")
     assert short.status == "feasible"
     assert short.plan is not None
     assert len(short.plan["moves"]) == 7
     assert short.summary["upkeep"]["moves_to_mend_all"] == 8
-    fixed = plan(problem, max_moves=8, balance="none")
+    fixed = plan(problem, max_moves=8, balance="none", anti_affinity="node")
     assert verify(fixed, problem).violations == ()
 
 
@@ -171,7 +171,7 @@ def test_a_copy_beside_its_primary_is_moved_first() -> None:
     """After an assisted migration group and checkpoint may share a node: that is mended before anything improves."""
     sessions = [[f"n{n}"] for n in (3, 4, 5, 6, 3, 6, 4, 5)]  # groups 0 and 1 live on n3, so the first is broken
     now = load(checkpoints={"alerts": [["n2"], ["n2"], ["n1"], ["n1"]], "sessions": sessions})
-    kept = plan(now, max_moves=3, balance="none")
+    kept = plan(now, max_moves=3, balance="none", anti_affinity="node")
     assert kept.plan is not None
     broken = {a["key_group"] for a in kept.plan["assignments"] if a["operator"] == "sessions"} & {0}
     assert broken <= {m["key_group"] for m in kept.plan["moves"] if m["operator"] == "sessions"}

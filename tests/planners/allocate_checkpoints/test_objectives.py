@@ -207,7 +207,7 @@ def test_the_plans_of_a_holdout_share_the_time_limit(problem: ftplan.Problem, mo
 
     def recording(row: registry.Row) -> Any:
         def planner(problem: Any, options: Any) -> Any:
-            if row.name == "correlated":
+            if row.name == "auto":
                 limits.append(options.time_limit_s)
             return load(row)(problem, options)
 
@@ -242,7 +242,9 @@ def test_usable_is_the_default(problem: ftplan.Problem) -> None:
 
 def test_a_plan_no_better_than_chance_warns(problem: ftplan.Problem) -> None:
     """The correlated plan of this trace has a usable share below that of random copies: it says so, and what to do."""
-    plan = ftplan.plan("allocate-checkpoints", problem, objective="correlation", algorithm="exact")
+    plan = ftplan.plan(
+        "allocate-checkpoints", problem, objective="correlation", algorithm="exact", anti_affinity="node"
+    )
     share = plan.summary["after"]["usable_share"]
     assert share <= max(plan.summary["random"]["usable_share"], plan.summary["even"]["usable_share"])
     (warning,) = (w for w in plan.warnings if w.code == "NO_GAIN_IN_USABLE_SHARE")

@@ -15,7 +15,7 @@ from ftplan.errors import FtplanError
 from ftplan.planners.replicate_tasks.from_plan import nodes_by_task, question_of
 from tests.effort import examples
 from tests.places import ROOT
-from tests.planners.replicate_tasks.then_recover_cases import documents, every_choice, following
+from tests.planners.replicate_tasks.then_recover_cases import case_of_detection, documents, every_choice, following
 
 EXAMPLES = ROOT / "examples"
 RACKS = ("rack-a", "rack-b", "rack-c")
@@ -239,10 +239,38 @@ def test_what_a_plan_states_falsely_is_found() -> None:
     assert "OBJECTIVE_DIFFERS" in {item.code for item in verify(beaten, problem).violations}
 
 
-def test_explain_says_that_it_cannot() -> None:
-    plan = planned(lanes(), budget=1)
-    with pytest.raises(FtplanError, match="--then-recover"):
-        explain(plan, lanes(), "task:sink/1")
+def test_explain_says_what_a_replica_saves() -> None:
+    """Without sink/1 its query of priority 3 waits 16 s; with sink/0 or sink/2 instead another saves 8."""
+    problem = lanes()
+    plan = planned(problem, budget=1)
+    said = explain(plan, problem, "task:sink/1")
+    lost = following(plan, problem).expected({}) - value(plan)
+    assert f"without it priority-time rises by {lost:.6g}, from {value(plan):.6g}" in said.notes[0]
+    assert {row["task"] for row in said.rows[:2]} == {"sink/0", "sink/2"}
+    assert all(row["saved"] == pytest.approx(value(plan) - row["priority-time"]) for row in said.rows)
+    assert {row["ruled out by"] for row in said.rows} == {"worth less"}
+    other = explain(plan, problem, "task:sink/0")
+    assert "has no replica: with one priority-time would fall by" in other.notes[0]
+    stands = explain(plan, problem, f"node:{(plan.plan or {})['replicas'][0]['node']}")
+    assert [row["worth"] for row in stands.rows] == [pytest.approx(lost)]
+
+
+@pytest.mark.parametrize(("budget", "best"), [(1, 147.25), (2, 127.0)])
+def test_a_replica_that_saves_nothing_on_one_node_is_tried_on_the_others(budget: int, best: float) -> None:
+    """On n2, which has most room, the replica of s/0 takes room that others are restored in when z1 fails."""
+    problem, costs = case_of_detection()
+    assert value(planned(problem, budget=budget, costs=costs)) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(examples(6)))
+def test_detection_and_restart_count_in_the_search(seed: int) -> None:
+    """Every choice and placement of small jobs, some of which need two replicas that save nothing alone."""
+    problem, costs = case_of_detection(random.Random(seed))
+    for budget in (1, 2):
+        plan = planned(problem, budget=budget, costs=costs)
+        recovery = following(plan, problem)
+        best = min(recovery.expected(choice) for choice in every_choice(plan, problem))
+        assert value(plan) == pytest.approx(best, rel=1e-9, abs=1e-9)
 
 
 def test_evaluate_plans_the_recovery_from_another_failure() -> None:

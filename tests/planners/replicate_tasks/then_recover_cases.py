@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +12,10 @@ import ftplan
 from ftplan.planners.replicate_tasks.from_plan import options_of, question_of
 from ftplan.planners.replicate_tasks.hosts import Current, with_hosts
 from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery
+from tests.places import ROOT
 
+#: A job in which s/0 saves 54 with a replica on n1 or n3, and nothing with one on n2.
+CASE = ROOT / "tests" / "cases" / "ring" / "then-recover-402"
 ENVELOPE = {"format_version": "1.0"}
 
 
@@ -62,6 +66,23 @@ def _failure(draw: random.Random, names: list[str]) -> Mapping[str, Any] | None:
     else:
         return None
     return {"format": "ftplan/failure", **ENVELOPE, **some}
+
+
+def case_of_detection(draw: random.Random | None = None) -> tuple[ftplan.Problem, dict[str, Any]]:
+    """Return the job of ``then-recover-402`` and its recovery costs; with *draw* other numbers and placements."""
+    topology, cluster, failure, costs = (json.loads((CASE / f"{name}.json").read_text()) for name in "tcfk")
+    if draw is not None:
+        names = [node["id"] for node in cluster["nodes"]]
+        for operator in topology["operators"]:
+            operator["cpu"] = draw.choice([0.5, 1.0])
+            cluster["placement"]["tasks"][operator["id"]] = [draw.choice(names) for _ in range(2)]
+        topology["operators"][2]["priority"] = [draw.choice([1, 3]), draw.choice([1, 3, 5])]
+        topology["edges"][1]["partitioning"] = draw.choice(["full", "one-to-one"])
+        for node in cluster["nodes"]:
+            node["cpu"] = draw.choice([3.0, 4.0])
+        values = {"detection_s": draw.choice([0, 20]), "restart_s": draw.choice([0, 7])}
+        costs["parameters"] = {name: {"value": seconds} for name, seconds in values.items()}
+    return ftplan.load(topology=topology, cluster=cluster, failure=failure), costs
 
 
 def following(plan: ftplan.Plan, problem: ftplan.Problem) -> FollowingRecovery:

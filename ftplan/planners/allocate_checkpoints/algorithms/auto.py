@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +26,8 @@ def auto(problem: CheckpointProblem, options: AllocationOptions) -> Result[Alloc
         return first
     rules = first.answer.rules
     # what limits correlated found to be the least are those of exact too
-    settled = replace(
-        options,
-        balance=rules.balance,
-        failover_limit=rules.failover_limit,
-        minimise=None,
-        time_limit_s=budget.left_s,
-    )
+    least: dict[str, Any] = {"balance": rules.balance, "failover_limit": rules.failover_limit, "minimise": None}
+    settled = replace(options, **least, time_limit_s=budget.left_s)
     _, first_group = np.unique(problem.unit_of_group, return_index=True)
     result = exact(problem, settled, first.answer.copies[first_group])
     return replace(result, warnings=tuple(dict.fromkeys((*first.warnings, *result.warnings))))

@@ -27,6 +27,7 @@ def auto(problem: ReplicationProblem, options: ReplicationOptions) -> Result[Rep
     clock = Budget.of(options)
     first = structure_aware(problem, replace(options, time_limit_s=PLANNED * options.time_limit_s))
     assert first.answer is not None
-    rest = replace(options, time_limit_s=clock.left_s, iterations=options.iterations or ITERATIONS)
+    work = ITERATIONS if options.iterations is None else options.iterations
+    rest = replace(options, time_limit_s=clock.left_s, iterations=work)
     result = exact(problem, rest, first.answer.nodes())
     return replace(result, warnings=tuple(dict.fromkeys((*first.warnings, *result.warnings))))

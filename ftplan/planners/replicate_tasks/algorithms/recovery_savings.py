@@ -31,6 +31,11 @@ PARTS = 12
 BOUNDING = 0.2
 #: Sets of replicas that are scored: for a step of growth, where none of these saves anything, and for a local search.
 GROWTH_LOOKS, MOST_LOOKS, SEARCH_LOOKS = 8, 40, 100
+#: Pairs of a task and a node up to which replicas also grow one by one on every node, up to how many, and how many sets
+#: are scored of each number.
+FEW_PAIRS, TOGETHER, SCORED = 100, 3, 400
+#: Of these the sets for which whole schedules are made.
+BEST = 6
 #: Times that sets are ranked anew while replicas fill the budget.
 FILLS = 8
 
@@ -57,12 +62,14 @@ def recovery_savings(
 
     The limit on changes must leave some choice (:func:`too_few_changes`). For each budget of a ladder up to the
     problem's: replicas grow from nothing by sets that shorten the restore of some query (its failed tasks that take
-    longest), always by the set that saves most for its cost; the best of these, the replicas of most fidelity, those in
-    place, and the answer for the budget before is improved by adding, dropping, exchanging and moving replicas (with
-    *search*). What is of no use is dropped.
+    longest), always by the set that saves most for its cost; of few tasks and nodes, one by one on every node too; the
+    best of these, the replicas of most fidelity, those in place, and the answer for the budget before is improved by
+    adding, dropping, exchanging and moving replicas (with *search*). Where nothing was found that saves anything, each
+    replica is tried on each node. What is of no use is dropped.
 
     Cost: for each budget about :data:`GROWTH_LOOKS` schedules a replica, at most :data:`MOST_LOOKS`, and
-    :data:`SEARCH_LOOKS` for the search (``iterations`` where these are given).
+    :data:`SEARCH_LOOKS` for the search (``iterations`` where these are given), and with few pairs of a task and a node
+    :data:`SCORED` for each of the first :data:`TOGETHER`.
 
     Guarantee: no worse than no replicas, those of most fidelity, and those in place where they keep the limits; of
     two budgets of the ladder the larger is never worse, unless the clock ends it. The bound is that of
@@ -117,19 +124,25 @@ def _plan_level(
 ) -> None:
     """Offer the replicas for one budget to the pool."""
     nothing = np.full(problem.tasks, NOWHERE, dtype=np.int64)
-    pool.offer(problem, nothing, "nothing")
-    if not part.over():
-        pool.offer(problem, _filled(pool, problem, nothing, part), "restores saved")
+    starts = [nothing] if problem.current is None else [nothing, in_place(problem).node]
+    # growth looks at rough schedules: it comes before the first whole one, many times as dear, which may take all time
+    grown = [_grown(pool, problem, start, part) for start in starts if not part.over()]
+    filled = nothing if part.over() else _filled(pool, problem, nothing, part)
+    if pool.model.roughly(filled) < min(map(pool.model.roughly, grown), default=math.inf):
+        grown.append(filled)
     fidelity = pool.model.most_fidelity(problem.budget)
-    if fidelity is not None:
-        pool.offer(problem, fidelity, "most fidelity")
-    starts = [nothing]
-    if problem.current is not None:
-        starts.append(in_place(problem).node)
-    for start in starts:
-        pool.offer(problem, start, "in place")
-        if not part.over():
-            pool.offer(problem, _grown(pool, problem, start, part), "growth")
+    for found, by in (
+        (starts, "in place"),
+        (grown, "growth"),
+        ([] if fidelity is None else [fidelity], "most fidelity"),
+    ):
+        for each in found:
+            pool.offer(problem, each, by)
+    few = _pairs(problem, ReplicaPlacement(problem, nothing), FEW_PAIRS)
+    if len(few) < FEW_PAIRS or (pool.log.answer is not None and (pool.best == NOWHERE).all()):
+        sizes, width = (TOGETHER, SCORED // max(1, len(few))) if len(few) < FEW_PAIRS else (1, 1)
+        for each in _one_by_one(pool, problem, sizes, width, part):
+            pool.offer(problem, each, "one by one")
     if search and pool.log.answer is not None:
         pool.offer(problem, _searched(pool, problem, pool.best, part, options), "local search")
 
@@ -254,6 +267,39 @@ def _grown(pool: _Pool, problem: ReplicationProblem, start: IntArray, part: Budg
             return node
         _, node, value = best
     return node
+
+
+def _one_by_one(pool: _Pool, problem: ReplicationProblem, sizes: int, width: int, part: Budget) -> list[IntArray]:
+    """Return the best replicas of so many *sizes* that grow one by one, on any node, from the best of each number.
+
+    A replica on one node may save what it does not on another, where it takes room that others are restored in.
+    """
+    nothing = np.full(problem.tasks, NOWHERE, dtype=np.int64)
+    grown, best = [(pool.model.roughly(nothing), nothing)], [(pool.model.roughly(nothing), nothing)]
+    for _ in range(sizes):
+        more: dict[bytes, tuple[float, IntArray]] = {}
+        for _, node in grown:
+            for task, place in _pairs(problem, ReplicaPlacement(problem, node)):
+                other = node.copy()
+                other[task] = place
+                if part.over():
+                    return [found for _, found in best[:BEST]]
+                if other.tobytes() not in more and keeps_limits(problem, other):
+                    more[other.tobytes()] = (pool.model.roughly(other), other)
+        grown = sorted(more.values(), key=lambda each: (round(each[0], 9), each[1].tolist()))[:width]
+        best = sorted([*grown, *best], key=lambda each: (round(each[0], 9), problem.cost(each[1] != NOWHERE)))[:width]
+    return [found for _, found in best[:BEST]]
+
+
+def _pairs(problem: ReplicationProblem, room: ReplicaPlacement, most: int | None = None) -> list[tuple[int, int]]:
+    """Return tasks that may fail and have no replica, each with the nodes that have room for one; at most so many."""
+    pairs: list[tuple[int, int]] = []
+    for task in np.flatnonzero(problem.fails & ~room.replicated).tolist():
+        if room.cost + float(problem.weight[task]) <= room.limit:
+            pairs += [(task, place) for place in room.open_to(task).tolist()]
+        if most is not None and len(pairs) >= most:
+            return pairs[:most]
+    return pairs
 
 
 def _searched(

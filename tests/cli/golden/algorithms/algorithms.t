@@ -2,9 +2,10 @@ Every planner, with its guarantee and source.
 
   $ ftplan algorithms --format table
   algorithm            command               default  guarantee                                                                                          source
+  auto                 allocate-checkpoints  yes      no worse than correlated; optimal, or the proven gap at the time limit                             correlated, then exact
   baseline             allocate-checkpoints  no       none: random, never on the primary's node, copies on different nodes                               Madsen & Zhou, CIKM 2015, section 7 (Baseline)
   even                 allocate-checkpoints  no       at most ceil(copies / nodes) copies on a node; random within that                                  Madsen & Zhou, CIKM 2015, section 7 (Even Distribution)
-  correlated           allocate-checkpoints  yes      optimal without a balance rule; heuristic with one                                                 Madsen & Zhou, CIKM 2015, Algorithm 3, mended
+  correlated           allocate-checkpoints  no       optimal without a balance rule; heuristic with one                                                 Madsen & Zhou, CIKM 2015, Algorithm 3, mended
   exact                allocate-checkpoints  no       optimal, or the proven gap at the time limit                                                       generalised assignment: Lagrangian dual, reduced costs, branch and cut (SCIP); flow for counts
   operator-centric     recovery-schedule     no       none: the cheapest task whose upstream lives, without a look at queries                            Su & Zhou, technical report, section 7 (OC)
   best-density         recovery-schedule     no       (1 - e^(-1/d)) of each step's optimum where no failed task is in more than d failed queries        Su & Zhou, technical report, Algorithm 3, mended
@@ -12,9 +13,10 @@ Every planner, with its guarantee and source.
   local-search         recovery-schedule     no       none; reaches the best published values of set-union knapsacks                                     tabu search with strategic oscillation, after Glover & Kochenberger
   exact                recovery-schedule     no       each step, or over time the whole repair, optimal, or the proven gap at the time limit             closure bounds by minimum cuts, reduction, branch and bound; over time an interval model (CP-SAT)
   auto                 recovery-schedule     yes      each step, or over time the whole repair, as well as time allows, with the best bound of any       best-density, exact, local-search, exact
+  auto                 replicate-tasks       yes      no worse than structure-aware; optimal, or the proven gap at the time limit                        structure-aware, then exact
   greedy               replicate-tasks       no       none: the tasks whose single failure costs most, no look at MC-trees; improved with a cluster      Su & Zhou, ICDE 2016, Algorithm 2
   dynamic-programming  replicate-tasks       no       optimal; refuses more MC-trees than it can take                                                    Su & Zhou, ICDE 2016, Algorithm 1, mended
-  structure-aware      replicate-tasks       yes      none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes       Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
+  structure-aware      replicate-tasks       no       none but that more budget is no worse on nodes; completes MC-trees whose replicas find nodes       Su & Zhou, ICDE 2016, Algorithms 3, 4 and 5, mended
   exact                replicate-tasks       no       optimal, or the proven gap at the time limit                                                       tables of the best value at each cost, integer program over tasks and nodes, branch and bound
   greedy               drain-schedule        no       never more rounds than one by one or zone by zone; a proven bound from cliques, zones and numbers  DSATUR (Brelaz 1979), iterated greedy colouring, tabu search on partial colourings
   exact                drain-schedule        yes      the fewest rounds, or the proven gap at the time limit                                             heaviest allowed sets (Mehrotra & Trick 1996, Held, Cook & Sewell 2012), integer program (CP-SAT)

@@ -14,8 +14,9 @@
     --spread                        Without a placement, place tasks round robin in file order.
     --max-stats-age AGE             Refuse statistics that end earlier than this before now.
     --min-coverage SHARE            Refuse statistics with records in fewer windows than this.
-    --algorithm [baseline|even|correlated|exact]
-                                    The planner.  [default: correlated, safe at any size]
+    --algorithm [auto|baseline|even|correlated|exact]
+                                    The planner.  [default: auto, safe at any size: correlated, then exact in
+                                    the rest of the time limit]
     --objective [usable|correlation|node-correlation]
                                     What is optimised: usable = copies whose host could take the key group in
                                     the windows in which the primary's node is overloaded; correlation = load-
@@ -36,8 +37,10 @@
     --balance auto|X|count|none     How evenly load is spread over nodes: X = every node within (1-X) and
                                     (1+X) of its fair share by cpu; auto = the smallest feasible X from 0.05
                                     up; count = number of copies instead of load.  [default: auto]
-    --anti-affinity [node|zone]     zone: no copy in its primary's zone, nor two copies in one zone.
-                                    [default: node]
+    --anti-affinity [auto|node|zone]
+                                    zone = no copy in its primary's zone, nor two copies in one zone; node =
+                                    on other nodes; auto = zone where the cluster has zones and that is
+                                    possible, else node.  [default: auto]
     --failover-limit X              After the loss of any one node (zone, with --anti-affinity zone), each key
                                     group at its first copy: no survivor's mean load above X times its fair
                                     share by cpu. With --balance auto the balance yields to it.
@@ -62,6 +65,7 @@
     -o, --output FILE               Write JSON here; - is standard output.  [default: -]
     --force                         Overwrite an existing output.
     --format [json|table|markdown]  How standard output looks.  [default: table on a terminal, else json]
+    --rows N|all                    Rows of each long table; JSON and files hold all.
     --detailed-exitcode             Exit 3 when the plan moves checkpoints.
     --no-progress                   No progress bar.
     -q, --quiet                     Only the answer and errors.

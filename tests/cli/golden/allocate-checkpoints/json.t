@@ -2,14 +2,7 @@ Without balance, as JSON.
 
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --balance none --format json
   {
-    "algorithm": "correlated",
-    "assumptions": [
-      {
-        "code": "CAPACITY_ASSUMED",
-        "text": "a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says",
-        "value": 0.0345899470899
-      }
-    ],
+    "algorithm": "auto",
     "format": "ftplan/plan",
     "format_version": "1.0",
     "infeasible": null,
@@ -32,15 +25,16 @@ Without balance, as JSON.
     ],
     "kind": "allocate-checkpoints",
     "objective": {
-      "bound": null,
-      "gap": null,
+      "bound": 114.0,
+      "gap": 0.0,
       "name": "usable",
-      "scale": null,
+      "scale": 114.0,
       "sense": "max",
       "value": 114.0
     },
     "options": {
-      "anti_affinity": "node",
+      "anti_affinity": "zone",
+      "anti_affinity_requested": "auto",
       "balance": "none",
       "balance_requested": "none",
       "bound": false,
@@ -51,7 +45,6 @@ Without balance, as JSON.
       "costs": null,
       "current": null,
       "failover_limit": null,
-      "gap": 0.001,
       "holdout": null,
       "iterations": null,
       "load": "records",
@@ -63,7 +56,7 @@ Without balance, as JSON.
       "overload": 0.85,
       "spread": false,
       "threshold": null,
-      "time_limit_s": 10.0
+      "time_limit_s": 60.0
     },
     "plan": {
       "assignments": [
@@ -109,7 +102,7 @@ Without balance, as JSON.
         },
         {
           "checkpoints": [
-            "n4"
+            "n5"
           ],
           "key_group": 1,
           "operator": "sessions",
@@ -205,7 +198,7 @@ Without balance, as JSON.
           "from": null,
           "key_group": 1,
           "operator": "sessions",
-          "to": "n4"
+          "to": "n5"
         },
         {
           "bytes": 524288.0,
@@ -255,10 +248,11 @@ Without balance, as JSON.
     "rules": [
       "copy-not-with-primary",
       "copies-on-distinct-nodes",
+      "copies-in-distinct-zones",
       "memory"
     ],
     "seed": 0,
-    "status": "feasible",
+    "status": "optimal",
     "summary": {
       "after": {
         "by_operator": {
@@ -267,8 +261,8 @@ Without balance, as JSON.
         },
         "copies": 12,
         "copysets": 9,
-        "failover_load_ratio": 1.79254302103,
-        "failover_loss": "node:n3",
+        "failover_load_ratio": 1.43403441683,
+        "failover_loss": "zone:b",
         "failover_survivor": "n6",
         "imbalance": 1.32313575526,
         "loss_probability": null,
@@ -276,7 +270,7 @@ Without balance, as JSON.
         "max_copies_per_node": 3,
         "usable": 114.0,
         "usable_share": 0.518181818182,
-        "zone_separation": 0.916666666667
+        "zone_separation": 1.0
       },
       "before": {
         "by_operator": {
@@ -284,9 +278,9 @@ Without balance, as JSON.
         },
         "copies": 4,
         "copysets": 1,
-        "failover_load_ratio": 5.0,
-        "failover_loss": "node:n1",
-        "failover_survivor": "n2",
+        "failover_load_ratio": 2.13698630137,
+        "failover_loss": "zone:b",
+        "failover_survivor": "n1",
         "imbalance": 2.20547945205,
         "loss_probability": null,
         "loss_probability_low": null,
@@ -311,5 +305,4 @@ Without balance, as JSON.
     "tool_version": "0.1.0",
     "warnings": []
   }
-  2> ftplan: algorithm: correlated (the default; exact proves the optimum)
-  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)

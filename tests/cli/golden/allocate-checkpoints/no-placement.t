@@ -9,25 +9,24 @@ Placed round robin instead.
 
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --spread --balance none --format table
   checkpoint allocation
-  algorithm                  correlated
-  status                     feasible; 1 assumption
+  algorithm                  auto
+  status                     optimal
   usable (max)               114
-  proven bound               –
-  gap                        –
-  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  proven bound               114
+  gap                        0.0000%
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
-  rules                      copy-not-with-primary, copies-on-distinct-nodes, memory
-  worst loss                 node:n3: n6 carries 1.793 times its fair share
+  rules                      copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, memory
+  worst loss                 zone:b: n6 carries 1.434 times its fair share
                         after
   usable                  114
   usable share         0.5182
   imbalance             1.323
   max copies per node       3
   copies                   12
-  zone separation      0.9167
-  failover load ratio   1.793
+  zone separation           1
+  failover load ratio   1.434
   loss probability          –
   copysets                  9
   operator  usable  random plan
@@ -39,13 +38,13 @@ Placed round robin instead.
   alerts/2    n2       n5
   alerts/3    n2       n6
   sessions/0  n3       n6
-  sessions/1  n3       n4
+  sessions/1  n3       n5
   sessions/2  n4       n1
   sessions/3  n4       n2
   sessions/4  n5       n1
   sessions/5  n5       n2
   sessions/6  n6       n1
   sessions/7  n6       n2
-  2> ftplan: algorithm: correlated (the default; exact proves the optimum)
+  Usable: 114 (more is better); proven optimal, since no plan that keeps the same rules has more.
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: tasks are placed round robin in file order, not where they really run [SPREAD]
-  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

@@ -3,19 +3,18 @@ A plan that is as good as a fresh one stays.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats -o now.json -q
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --current now.json --detailed-exitcode --format table
   checkpoint allocation
-  algorithm                  correlated
-  status                     feasible; 1 assumption
+  algorithm                  auto
+  status                     optimal
   reason                     no change: a fresh plan is no better than the copies in place
   usable (max)               70
-  proven bound               –
-  gap                        –
-  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  proven bound               70
+  gap                        0.0000%
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
-  rules                      copy-not-with-primary, copies-on-distinct-nodes, balance, memory
+  rules                      copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
   balance                    0.05354 (the smallest feasible)
-  worst loss                 node:n4: n6 carries 2.008 times its fair share
+  worst loss                 zone:b: n6 carries 1.893 times its fair share
   upkeep
   before               70
   after                70
@@ -36,16 +35,16 @@ A plan that is as good as a fresh one stays.
   imbalance            0.05354  0.05354
   max copies per node        3        3
   copies                    12       12
-  zone separation       0.9167   0.9167
-  failover load ratio    2.008    2.008
+  zone separation            1        1
+  failover load ratio    1.893    1.893
   loss probability           –        –
-  copysets                   8        8
+  copysets                   9        9
   operator  usable  random plan
   alerts         0            0
   sessions      70         61.6
   key group   primary  checkpoints
-  alerts/0    n1       n5
-  alerts/1    n1       n2
+  alerts/0    n1       n4
+  alerts/1    n1       n5
   alerts/2    n2       n5
   alerts/3    n2       n3
   sessions/0  n3       n1
@@ -53,9 +52,9 @@ A plan that is as good as a fresh one stays.
   sessions/2  n4       n5
   sessions/3  n4       n6
   sessions/4  n5       n1
-  sessions/5  n5       n2
+  sessions/5  n5       n4
   sessions/6  n6       n3
-  sessions/7  n6       n4
-  2> ftplan: algorithm: correlated (the default; exact proves the optimum)
-  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  sessions/7  n6       n2
+  Usable: 70 (more is better); proven optimal, since no plan that keeps the same rules has more.
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: no change: a fresh plan is no better than the copies in place

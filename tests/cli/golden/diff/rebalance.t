@@ -9,36 +9,32 @@ What draining a node changes.
   key group             what         from  to
   key-group:alerts/0    move         –     n4
   key-group:alerts/0    checkpoints  n6    n1
-  key-group:alerts/1    move         –     n6
-  key-group:alerts/1    checkpoints  n5    n1
-  key-group:alerts/2    to           n5    n4
+  key-group:alerts/1    move         –     n2
+  key-group:alerts/1    checkpoints  n6    n1
+  key-group:alerts/2    to           n3    n4
   key-group:alerts/2    protocol     cpal  lazy
-  key-group:alerts/2    phase        1     2
+  key-group:alerts/2    phase        0     1
   key-group:alerts/3    move         –     n4
   key-group:alerts/3    checkpoints  n4    n2
-  key-group:sessions/0  move         –     n1
-  key-group:sessions/0  checkpoints  n1    n6
-  key-group:sessions/1  move         –     n2
-  key-group:sessions/1  checkpoints  n2    n5
-  key-group:sessions/2  move         –     n5
+  key-group:sessions/0  move         –     n6
+  key-group:sessions/1  move         –     n5
+  key-group:sessions/1  checkpoints  n5    n1
+  key-group:sessions/2  move         –     n1
   key-group:sessions/2  checkpoints  n5    n4
-  key-group:sessions/4  move         n1    –
-  key-group:sessions/4  checkpoints  n5    n1
-  key-group:sessions/5  move         –     n2
-  key-group:sessions/5  checkpoints  n6    n5
-  key-group:sessions/6  to           n2    n1
-  key-group:sessions/6  phase        2     4
-  key-group:sessions/7  checkpoints  n3    n4
+  key-group:sessions/4  phase        0     2
+  key-group:sessions/5  checkpoints  n3    n2
+  key-group:sessions/7  phase        1     2
                                     before      after
   moves                                  3          9
-  all pauses, each moved alone, s   0.5522      1.141
-  bytes moved                      524,848  1,049,394
-  phases                                 3          5
-  all phases, s                      3.512      124.5
-  checkpoints made anew                  0          3
+  all pauses, each moved alone, s  0.03096      1.121
+  bytes moved                        1,110  1,049,844
+  phases                                 2          4
+  all phases, s                      5.052      65.05
+  longest pause, s                 0.01048     0.5228
+  checkpoints made anew                  0          2
   option  from  to
   remove        n3
-  11 of 12 key groups change; latency: 0.552219093156 -> 1.14077059951
+  10 of 12 key groups change; latency: 0.0309603120663 -> 1.12124531383
   [3]
   $ ftplan diff plan.json plan.json --format table --detailed-exitcode
-  0 of 12 key groups change; latency: 0.552219093156 -> 0.552219093156
+  0 of 12 key groups change; latency: 0.0309603120663 -> 0.0309603120663

@@ -4,20 +4,20 @@ Nodes and zones fail with the probabilities that the cluster states.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --algorithm exact -o plan.json -q
   $ ftplan evaluate plan.json --fail-under failover-load-ratio=1.5 --fail-under loss-probability=1e-9 --format table
   metric                      value  better  unit
-  correlation                 383.5  low     load
+  correlation                0.2567  low     load
   random-correlation           52.7  low     load
-  gain-over-random           -6.276  high    share
+  gain-over-random           0.9951  high    share
   imbalance                 0.05354  low     share
-  usable-share               0.3273  high    share
-  assisted-migrations        0.6458  high    share
+  usable-share               0.3182  high    share
+  assisted-migrations        0.6471  high    share
   max-copies-per-node             3  low     copies
-  zone-separation            0.9167  high    share
+  zone-separation                 1  high    share
   lost-groups                     0  low     key groups
   recoverable-share               1  high    share
   recoverable-load-share          1  high    share
-  failover-load-ratio         2.008  low     share
-  loss-probability        0.0005542  low     probability
-  copysets                       10  low     sets
-  2> ftplan: failover-load-ratio is 2.00765, above the limit 1.5
-  2> ftplan: loss-probability is 0.000554216, above the limit 1e-09
+  failover-load-ratio         1.893  low     share
+  loss-probability        0.0006521  low     probability
+  copysets                        9  low     sets
+  2> ftplan: failover-load-ratio is 1.89293, above the limit 1.5
+  2> ftplan: loss-probability is 0.000652118, above the limit 1e-09
   [1]

@@ -3,21 +3,21 @@ What counts as overload is asked anew.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --algorithm exact --objective usable -o plan.json -q
   $ ftplan evaluate plan.json --overload 0.7 --fail-under usable-share=0.5 --format table
   metric                    value  better  unit
-  correlation               383.5  low     load
+  correlation              0.2567  low     load
   random-correlation         52.7  low     load
-  gain-over-random         -6.276  high    share
+  gain-over-random         0.9951  high    share
   imbalance               0.05354  low     share
-  usable-share             0.1953  high    share
-  assisted-migrations      0.4118  high    share
+  usable-share             0.1719  high    share
+  assisted-migrations       0.434  high    share
   max-copies-per-node           3  low     copies
-  zone-separation          0.9167  high    share
+  zone-separation               1  high    share
   lost-groups                   0  low     key groups
   recoverable-share             1  high    share
   recoverable-load-share        1  high    share
-  failover-load-ratio       2.008  low     share
+  failover-load-ratio       1.893  low     share
   loss-probability              –  low     probability
-  copysets                     10  low     sets
-  2> ftplan: usable-share is 0.195312, below the limit 0.5
+  copysets                      9  low     sets
+  2> ftplan: usable-share is 0.171875, below the limit 0.5
   [1]
 
 A misspelt metric.

@@ -100,8 +100,8 @@ Every kind of plan takes them.
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml -s generated --budget 3 -o replicas.json -q
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml -f failure.yaml -s generated -o schedule.json -q
   $ ftplan verify checkpoints.json --format table
-  valid; held to: copy-not-with-primary, copies-on-distinct-nodes, balance, memory
-  not recomputed: summary.even
+  valid; held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
+  not recomputed: bound, summary.even
   $ ftplan verify replicas.json --format table
   valid; held to: budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
   not recomputed: bound, summary.random

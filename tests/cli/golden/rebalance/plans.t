@@ -9,13 +9,12 @@ As a table, with what there is to say of the inputs.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --iterations 20 --format table
   rebalance
   algorithm              adaptive
-  status                 feasible; 1 assumption
-  latency (min)          0.5522
-  proven bound           0.06143
-  gap                    88.8764%
-  assumed                a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  status                 optimal
+  latency (min)          0.03096
+  proven bound           0.03096
+  gap                    0.0000%
   moves to a checkpoint  100.0% where these are preferred, 0.0% where not
-  pays back after        1.327 s (0.04527 paused, 0.0341 of overload saved a second)
+  pays back after        0.04648 s (0.001921 paused, 0.04132 of overload saved a second)
   rules                  capacity, phase-capacity, copies-apart, memory, protocol
                                    before   after
   highest utilisation              1.265    0.795
@@ -24,38 +23,34 @@ As a table, with what there is to say of the inputs.
   farthest from the fair share     0.8069   0.2256
   overloaded nodes                 2        0
   windows with an overloaded node  1        0.875
-  load above the limit, per s      0.08369  0.04959
+  load above the limit, per s      0.08369  0.04237
   what it takes                    this plan  all direct  to random nodes
   moves                                    3           –                –
-  with a checkpoint on the target     0.6667           –              0.2
-  all pauses, each moved alone, s     0.5522       1.322           0.8641
-  all moves, each alone, s             3.512       1.322            50.19
-  bytes moved                        524,848   1,310,720          839,073
-  phases                                   3           –                –
-  longest pause, s                    0.5317           –                –
-  all phases, s                        3.512           –                –
-  protocol  moves  latency, s    bytes  why
-  cpal          2     0.02048      560  checkpoint on target
-  direct        1      0.5317  524,288  no checkpoint on target
-  phase  moves    bytes  duration, s  longest pause, s  highest utilisation
-      0      1      400        2.119           0.01034                1.265
-      1      1      160        0.861           0.01014                1.265
-      2      1  524,288       0.5317            0.5317                0.795
-  done  key group   phase  from  to  by      latency, s  pause, s  completion, s    bytes  why
-  [ ]   sessions/4      0  n5    n1  cpal       0.01034   0.01034          2.119      400  checkpoint on target
-  [ ]   alerts/2        1  n2    n5  cpal       0.01014   0.01014          0.861      160  checkpoint on target
-  [ ]   sessions/6      2  n6    n2  direct      0.5317    0.5317         0.5317  524,288  no checkpoint on target
+  with a checkpoint on the target          1           –              0.2
+  all pauses, each moved alone, s    0.03096       1.325           0.8659
+  all moves, each alone, s             5.913       1.325            50.24
+  bytes moved                          1,110   1,310,720          839,083
+  phases                                   2           –                –
+  longest pause, s                   0.01048           –                –
+  all phases, s                        5.052           –                –
+  protocol  moves  latency, s  bytes  why
+  cpal          3     0.03096  1,110  checkpoint on target
+  phase  moves  bytes  duration, s  longest pause, s  highest utilisation
+      0      2    560        2.119           0.01034                1.265
+      1      1    550        2.933           0.01048                1.265
+  done  key group   phase  from  to  by    latency, s  pause, s  completion, s  bytes  why
+  [ ]   sessions/4      0  n5    n1  cpal     0.01034   0.01034          2.119    400  checkpoint on target
+  [ ]   alerts/2        0  n2    n3  cpal     0.01014   0.01014          0.861    160  checkpoint on target
+  [ ]   sessions/7      1  n6    n2  cpal     0.01048   0.01048          2.933    550  checkpoint on target
   node  utilisation before   after
   n1                0.3132   0.795
-  n2                 0.273  0.6826
-  n3                0.5421  0.5421
+  n2                 0.273  0.7428
+  n3                0.5421  0.7348
   n4                 0.783   0.783
-  n5                 1.024  0.7348  was overloaded
-  n6                 1.265  0.6625  was overloaded
-  3 moves undo it, the last phase first, 0.03091 s of pauses in all: rollback in the JSON
+  n5                 1.024  0.5421  was overloaded
+  n6                 1.265  0.6023  was overloaded
+  3 moves undo it, the last phase first, 0.03096 s of pauses in all: rollback in the JSON
   2> ftplan: algorithm: adaptive (the default; exact proves the optimum)
-  2> ftplan: warning: cheaper moves have worse phases: the bound is one for moves without phases [BOUND_WITHOUT_PHASES]
-  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 As a list to tick off.
 
@@ -63,13 +58,12 @@ As a list to tick off.
   | rebalance |  |
   |---|---|
   | algorithm | adaptive |
-  | status | feasible; 1 assumption |
-  | latency (min) | 0.5522 |
-  | proven bound | 0.06143 |
-  | gap | 88.8764% |
-  | assumed | a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED] |
+  | status | optimal |
+  | latency (min) | 0.03096 |
+  | proven bound | 0.03096 |
+  | gap | 0.0000% |
   | moves to a checkpoint | 100.0% where these are preferred, 0.0% where not |
-  | pays back after | 1.327 s (0.04527 paused, 0.0341 of overload saved a second) |
+  | pays back after | 0.04648 s (0.001921 paused, 0.04132 of overload saved a second) |
   | rules | capacity, phase-capacity, copies-apart, memory, protocol |
   |  | before | after |
   |---|---|---|
@@ -79,81 +73,78 @@ As a list to tick off.
   | farthest from the fair share | 0.8069 | 0.2256 |
   | overloaded nodes | 2 | 0 |
   | windows with an overloaded node | 1 | 0.875 |
-  | load above the limit, per s | 0.08369 | 0.04959 |
+  | load above the limit, per s | 0.08369 | 0.04237 |
   | what it takes | this plan | all direct | to random nodes |
   |---|---:|---:|---:|
   | moves | 3 | – | – |
-  | with a checkpoint on the target | 0.6667 | – | 0.2 |
-  | all pauses, each moved alone, s | 0.5522 | 1.322 | 0.8641 |
-  | all moves, each alone, s | 3.512 | 1.322 | 50.19 |
-  | bytes moved | 524,848 | 1,310,720 | 839,073 |
-  | phases | 3 | – | – |
-  | longest pause, s | 0.5317 | – | – |
-  | all phases, s | 3.512 | – | – |
+  | with a checkpoint on the target | 1 | – | 0.2 |
+  | all pauses, each moved alone, s | 0.03096 | 1.325 | 0.8659 |
+  | all moves, each alone, s | 5.913 | 1.325 | 50.24 |
+  | bytes moved | 1,110 | 1,310,720 | 839,083 |
+  | phases | 2 | – | – |
+  | longest pause, s | 0.01048 | – | – |
+  | all phases, s | 5.052 | – | – |
   | protocol | moves | latency, s | bytes | why |
   |---|---:|---:|---:|---|
-  | cpal | 2 | 0.02048 | 560 | checkpoint on target |
-  | direct | 1 | 0.5317 | 524,288 | no checkpoint on target |
+  | cpal | 3 | 0.03096 | 1,110 | checkpoint on target |
   | phase | moves | bytes | duration, s | longest pause, s | highest utilisation |
   |---:|---:|---:|---:|---:|---:|
-  | 0 | 1 | 400 | 2.119 | 0.01034 | 1.265 |
-  | 1 | 1 | 160 | 0.861 | 0.01014 | 1.265 |
-  | 2 | 1 | 524,288 | 0.5317 | 0.5317 | 0.795 |
+  | 0 | 2 | 560 | 2.119 | 0.01034 | 1.265 |
+  | 1 | 1 | 550 | 2.933 | 0.01048 | 1.265 |
   - [ ] **key group sessions/4**: phase: 0; from: n5; to: n1; by: cpal; latency, s: 0.01034; pause, s: 0.01034; completion, s: 2.119; bytes: 400; why: checkpoint on target
-  - [ ] **key group alerts/2**: phase: 1; from: n2; to: n5; by: cpal; latency, s: 0.01014; pause, s: 0.01014; completion, s: 0.861; bytes: 160; why: checkpoint on target
-  - [ ] **key group sessions/6**: phase: 2; from: n6; to: n2; by: direct; latency, s: 0.5317; pause, s: 0.5317; completion, s: 0.5317; bytes: 524,288; why: no checkpoint on target
+  - [ ] **key group alerts/2**: phase: 0; from: n2; to: n3; by: cpal; latency, s: 0.01014; pause, s: 0.01014; completion, s: 0.861; bytes: 160; why: checkpoint on target
+  - [ ] **key group sessions/7**: phase: 1; from: n6; to: n2; by: cpal; latency, s: 0.01048; pause, s: 0.01048; completion, s: 2.933; bytes: 550; why: checkpoint on target
   | node | utilisation before | after |  |
   |---|---:|---:|---|
   | n1 | 0.3132 | 0.795 |  |
-  | n2 | 0.273 | 0.6826 |  |
-  | n3 | 0.5421 | 0.5421 |  |
+  | n2 | 0.273 | 0.7428 |  |
+  | n3 | 0.5421 | 0.7348 |  |
   | n4 | 0.783 | 0.783 |  |
-  | n5 | 1.024 | 0.7348 | was overloaded |
-  | n6 | 1.265 | 0.6625 | was overloaded |
-  3 moves undo it, the last phase first, 0.03091 s of pauses in all: rollback in the JSON
+  | n5 | 1.024 | 0.5421 | was overloaded |
+  | n6 | 1.265 | 0.6023 | was overloaded |
+  3 moves undo it, the last phase first, 0.03096 s of pauses in all: rollback in the JSON
 
 The same as JSON: moves, phases, where checkpoints lie afterwards, the way back.
 
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --iterations 20 -o plan.json -q
   $ jq -c '.objective' plan.json
-  {"bound":0.0614264883599,"gap":0.888764280118,"name":"latency","scale":0.552219093156,"sense":"min","value":0.552219093156}
+  {"bound":0.0309603120663,"gap":1.68091665768e-15,"name":"latency","scale":0.0309603120663,"sense":"min","value":0.0309603120663}
   $ jq -c '.plan.moves[0]' plan.json
   {"bytes":400,"completion_s":2.1193601411,"from":"n5","key_group":4,"latency_s":0.0103448275862,"operator":"sessions","pause_s":0.0103448275862,"phase":0,"protocol":"cpal","reason":"checkpoint on target","to":"n1"}
   $ jq -c '.plan.phases[0]' plan.json
-  {"bytes":400,"duration_s":2.1193601411,"highest_utilisation":1.26481835564,"longest_pause_s":0.0103448275862,"moves":1,"phase":0}
+  {"bytes":560,"duration_s":2.1193601411,"highest_utilisation":1.26481835564,"longest_pause_s":0.0103448275862,"moves":2,"phase":0}
   $ jq -c '.plan.checkpoints[]' plan.json
   {"key_group":0,"nodes":["n6"],"operator":"alerts"}
-  {"key_group":1,"nodes":["n5"],"operator":"alerts"}
+  {"key_group":1,"nodes":["n6"],"operator":"alerts"}
   {"key_group":2,"nodes":["n2"],"operator":"alerts"}
   {"key_group":3,"nodes":["n4"],"operator":"alerts"}
   {"key_group":0,"nodes":["n1"],"operator":"sessions"}
-  {"key_group":1,"nodes":["n2"],"operator":"sessions"}
+  {"key_group":1,"nodes":["n5"],"operator":"sessions"}
   {"key_group":2,"nodes":["n5"],"operator":"sessions"}
-  {"key_group":3,"nodes":["n2"],"operator":"sessions"}
+  {"key_group":3,"nodes":["n6"],"operator":"sessions"}
   {"key_group":4,"nodes":["n5"],"operator":"sessions"}
-  {"key_group":5,"nodes":["n6"],"operator":"sessions"}
-  {"key_group":6,"nodes":["n6"],"operator":"sessions"}
-  {"key_group":7,"nodes":["n3"],"operator":"sessions"}
+  {"key_group":5,"nodes":["n3"],"operator":"sessions"}
+  {"key_group":6,"nodes":["n4"],"operator":"sessions"}
+  {"key_group":7,"nodes":["n6"],"operator":"sessions"}
   $ jq -c '.plan.rollback[] | [.phase, .operator, .key_group, .from, .to, .protocol]' plan.json
-  [0,"sessions",6,"n2","n6","cpal"]
-  [1,"alerts",2,"n5","n2","cpal"]
-  [2,"sessions",4,"n1","n5","cpal"]
+  [0,"sessions",7,"n2","n6","cpal"]
+  [1,"sessions",4,"n1","n5","cpal"]
+  [1,"alerts",2,"n3","n2","cpal"]
   $ jq -c '.summary | keys' plan.json
   ["after","assisted","before","front","nodes","payback","peers","random"]
   $ jq -c '.summary.peers, .summary.payback' plan.json
-  {"all_direct":{"bytes":1310720,"completion_s":1.32235888812,"latency_s":1.32235888812}}
-  {"paused":0.0452715196456,"payback_s":1.32746121796,"saved_per_s":0.0341038359789}
+  {"all_direct":{"bytes":1310720,"completion_s":1.32463722494,"latency_s":1.32463722494}}
+  {"paused":0.00192062413264,"payback_s":0.0464767525074,"saved_per_s":0.041324404762}
 
 Sent as they are, and proven to be the cheapest.
 
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --protocol direct --algorithm exact --format table -q
   rebalance
   algorithm              exact
-  status                 optimal for these inputs; 1 assumption
+  status                 optimal
   latency (min)          1.32
   proven bound           1.32
   gap                    0.0000%
-  assumed                a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   moves to a checkpoint  100.0% where these are preferred, 0.0% where not
   pays back after        2.404 s (0.08237 paused, 0.03426 of overload saved a second)
   rules                  capacity, phase-capacity, copies-apart, memory, protocol
@@ -196,13 +187,12 @@ Within a quarter of even.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --tolerance 0.25 --iterations 20 --format table -q
   rebalance
   algorithm              adaptive
-  status                 feasible; 1 assumption
-  latency (min)          0.5522
-  proven bound           0.06143
-  gap                    88.8764%
-  assumed                a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
+  status                 optimal
+  latency (min)          0.03096
+  proven bound           0.03096
+  gap                    0.0000%
   moves to a checkpoint  50.0% where these are preferred, 0.0% where not
-  pays back after        1.327 s (0.04527 paused, 0.0341 of overload saved a second)
+  pays back after        0.04648 s (0.001921 paused, 0.04132 of overload saved a second)
   rules                  capacity, balance, phase-capacity, copies-apart, memory, protocol
                                    before   after
   highest utilisation              1.265    0.795
@@ -211,46 +201,43 @@ Within a quarter of even.
   farthest from the fair share     0.8069   0.2256
   overloaded nodes                 2        0
   windows with an overloaded node  1        0.875
-  load above the limit, per s      0.08369  0.04959
+  load above the limit, per s      0.08369  0.04237
   what it takes                    this plan  all direct  to random nodes
   moves                                    3           –                –
-  with a checkpoint on the target     0.6667           –              0.2
-  all pauses, each moved alone, s     0.5522       1.322           0.8641
-  all moves, each alone, s             3.512       1.322            50.19
-  bytes moved                        524,848   1,310,720          839,073
-  phases                                   3           –                –
-  longest pause, s                    0.5317           –                –
-  all phases, s                        3.512           –                –
-  protocol  moves  latency, s    bytes  why
-  cpal          2     0.02048      560  checkpoint on target
-  direct        1      0.5317  524,288  no checkpoint on target
-  phase  moves    bytes  duration, s  longest pause, s  highest utilisation
-      0      1      400        2.119           0.01034                1.265
-      1      1      160        0.861           0.01014                1.265
-      2      1  524,288       0.5317            0.5317                0.795
-  done  key group   phase  from  to  by      latency, s  pause, s  completion, s    bytes  why
-  [ ]   sessions/4      0  n5    n1  cpal       0.01034   0.01034          2.119      400  checkpoint on target
-  [ ]   alerts/2        1  n2    n5  cpal       0.01014   0.01014          0.861      160  checkpoint on target
-  [ ]   sessions/6      2  n6    n2  direct      0.5317    0.5317         0.5317  524,288  no checkpoint on target
+  with a checkpoint on the target          1           –              0.2
+  all pauses, each moved alone, s    0.03096       1.325           0.8659
+  all moves, each alone, s             5.913       1.325            50.24
+  bytes moved                          1,110   1,310,720          839,083
+  phases                                   2           –                –
+  longest pause, s                   0.01048           –                –
+  all phases, s                        5.052           –                –
+  protocol  moves  latency, s  bytes  why
+  cpal          3     0.03096  1,110  checkpoint on target
+  phase  moves  bytes  duration, s  longest pause, s  highest utilisation
+      0      2    560        2.119           0.01034                1.265
+      1      1    550        2.933           0.01048                1.265
+  done  key group   phase  from  to  by    latency, s  pause, s  completion, s  bytes  why
+  [ ]   sessions/4      0  n5    n1  cpal     0.01034   0.01034          2.119    400  checkpoint on target
+  [ ]   alerts/2        0  n2    n3  cpal     0.01014   0.01014          0.861    160  checkpoint on target
+  [ ]   sessions/7      1  n6    n2  cpal     0.01048   0.01048          2.933    550  checkpoint on target
   node  utilisation before   after
   n1                0.3132   0.795
-  n2                 0.273  0.6826
-  n3                0.5421  0.5421
+  n2                 0.273  0.7428
+  n3                0.5421  0.7348
   n4                 0.783   0.783
-  n5                 1.024  0.7348  was overloaded
-  n6                 1.265  0.6625  was overloaded
-  3 moves undo it, the last phase first, 0.03091 s of pauses in all: rollback in the JSON
+  n5                 1.024  0.5421  was overloaded
+  n6                 1.265  0.6023  was overloaded
+  3 moves undo it, the last phase first, 0.03096 s of pauses in all: rollback in the JSON
 
 Nothing is above its limit: nothing moves, and the exit code of --detailed-exitcode says so.
 
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --overload 1.5 --detailed-exitcode --format table -q
   rebalance
   algorithm      adaptive
-  status         optimal for these inputs; 1 assumption
+  status         optimal
   latency (min)  0
   proven bound   0
   gap            0.0000%
-  assumed        a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason         no change: no node is above 1.5 of its capacity
   rules          capacity, phase-capacity, copies-apart, memory, protocol
                                    before  after

@@ -61,62 +61,66 @@ How many nodes would be enough: none, fewer, one that stands idle, new ones.
   rebalance
   algorithm              adaptive
   status                 optimal
-  latency (min)          1.08
-  proven bound           1.08
+  latency (min)          0.5723
+  proven bound           0.5723
   gap                    0.0000%
   drains                 n1, n2, n3
-  moves to a checkpoint  66.7% where these are preferred, 50.0% where not
+  moves to a checkpoint  66.7% where these are preferred, 33.3% where not
   pays back              never: no overload is saved
   rules                  capacity, drained, phase-capacity, copies-apart, memory, protocol
                                    before  after
-  highest utilisation              0.5469  0.7031
-  of node                          n6      n5
-  lowest utilisation               0.1181  0.5035
-  farthest from the fair share     0.4407  0.1683
+  highest utilisation              0.5469  0.6823
+  of node                          n6      n6
+  lowest utilisation               0.1181  0.5608
+  farthest from the fair share     0.4407  0.1272
   overloaded nodes                 0       0
-  windows with an overloaded node  0       0.08333
-  load above the limit, per s      0       0.00025
+  windows with an overloaded node  0       0
+  load above the limit, per s      0       0
   what it takes                    this plan  all direct  to random nodes
   moves                                    6           –                –
   with a checkpoint on the target     0.6667           –           0.2222
-  all pauses, each moved alone, s       1.08       2.089            1.086
-  all moves, each alone, s               3.7       2.089            162.6
-  bytes moved                      1,049,063   2,097,152        1,048,740
+  all pauses, each moved alone, s     0.5723       2.089            0.917
+  all moves, each alone, s             63.91       2.089            182.7
+  bytes moved                        524,865   2,097,152          874,007
   phases                                   2           –                –
-  longest pause, s                    0.5206           –                –
-  all phases, s                        1.407           –                –
+  longest pause, s                    0.5185           –                –
+  all phases, s                        61.59           –                –
   checkpoints made anew                    9           –                –
   their bytes                      3,670,016           –                –
-  protocol  moves  latency, s      bytes  why
-  direct        2       1.039  1,048,576  no checkpoint on target
-  cpal          4     0.04041        487  checkpoint on target
+  protocol  moves  latency, s    bytes  why
+  cpal          4     0.04049      577  checkpoint on target
+  direct        1      0.5185  524,288  no checkpoint on target
+  lazy          1     0.01338        1  full checkpoints: the next one goes to the target
   phase  moves    bytes  duration, s  longest pause, s  highest utilisation
-      0      5  524,775       0.8881            0.5206               0.6094
-      1      1  524,288       0.5185            0.5185               0.7031
+      0      5  524,865        1.327            0.5185               0.6823
+      1      1        1        60.26           0.01338               0.6823
   done  key group   phase  from  to  by      latency, s  pause, s  completion, s    bytes  why
-  [ ]   sessions/1      0  n3    n4  direct      0.5206    0.5206         0.5206  524,288  no checkpoint on target
-  [ ]   alerts/2        0  n2    n5  cpal       0.01014   0.01014          0.861      160  checkpoint on target
-  [ ]   alerts/1        0  n1    n5  cpal       0.01012   0.01012         0.7584      140  checkpoint on target
+  [ ]   sessions/1      0  n3    n5  cpal       0.01021   0.01021          1.327      250  checkpoint on target
+  [ ]   sessions/0      0  n3    n4  direct      0.5185    0.5185         0.5185  524,288  no checkpoint on target
+  [ ]   alerts/1        0  n1    n6  cpal       0.01012   0.01012         0.7584      140  checkpoint on target
   [ ]   alerts/0        0  n1    n6  cpal        0.0101    0.0101         0.6562      120  checkpoint on target
   [ ]   alerts/3        0  n2    n4  cpal       0.01006   0.01006         0.3853       67  checkpoint on target
-  [ ]   sessions/0      1  n3    n5  direct      0.5185    0.5185         0.5185  524,288  no checkpoint on target
+  [ ]   alerts/2        1  n2    n4  lazy       0.01338   0.01338          60.26        1  full checkpoints: the next one goes to the target
   checkpoint made anew  on  of the state on    bytes
   alerts/0              n4  n6               262,144
-  alerts/1              n4  n5               262,144
-  alerts/2              n4  n5               262,144
+  alerts/1              n4  n6               262,144
+  alerts/2              n5  n4               262,144
   alerts/3              n6  n4               262,144
-  sessions/0            n4  n5               524,288
-  sessions/1            n6  n4               524,288
-  sessions/3            n5  n4               524,288
-  sessions/4            n6  n5               524,288
+  sessions/0            n5  n4               524,288
+  sessions/1            n6  n5               524,288
+  sessions/4            n4  n5               524,288
+  sessions/5            n6  n5               524,288
   sessions/7            n5  n6               524,288
   node  utilisation before   after
   n1                0.1354       –
   n2                0.1181       –
   n3                0.2344       –
-  n4                0.3385  0.5035
-  n5                0.4427  0.7031
-  n6                0.5469  0.6094
+  n4                0.3385  0.5608
+  n5                0.4427  0.5729
+  n6                0.5469  0.6823
+  in so many phases  longest pause, s  all phases, s  largest phase, bytes
+                  2            0.5185          60.78               524,288
+                  1            0.5201          60.77               524,865
   6 moves undo it, the last phase first, 1.089 s of pauses in all: rollback in the JSON
   $ sed "s/^  - {id: n1,/  - {id: n7, cpu: 4, memory_mb: 64, zone: b}\n  - {id: n1,/" cluster.yaml > seven.yaml
   $ ftplan rebalance -t topology.yaml -c seven.yaml -s stats --checkpoints copies.json --record-bytes 100 --capacity-per-core 0.03 --suggest --iterations 20 -o more.json -q

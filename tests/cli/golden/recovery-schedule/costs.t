@@ -194,3 +194,4 @@ A plan is stale where its costs changed, and a job that never catches up has no 
   2> sessions/5  –     n3  524,288
   2> sessions/6  –     n5  524,288
   2> sessions/7  –     n1  524,288
+  2> Usable: 60 (more is better); no bound was asked for, so nothing is proven about how much better another plan could be.

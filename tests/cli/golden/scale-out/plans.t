@@ -35,7 +35,7 @@ As a table, with what there is to say of the inputs.
   sessions  4 -> 5  77% -> 55%   active-backup     0.001         150.1
   operator  why
   alerts    the demand keeps 0.448 tasks busy, 1 at 0.7 if it were even: fewer suffice; with these key ranges the busiest one has 0.448, now 0.24; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 48.8 s for 128 core-s; assisted: 78.8 core-s, pause 0.0101 s
-  sessions  the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.553, now 0.774; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 141 s for 565 core-s; assisted: 521 core-s, pause 0.0234 s
+  sessions  the demand keeps 2.21 tasks busy, 4 at 0.7 if it were even; with these key ranges the busiest one has 0.553, now 0.774; least extra core-seconds of the techniques that pause at most 1 s; checkpoint would pause 141 s for 565 core-s; assisted: 521 core-s, pause 0.0122 s
   clicks    nothing is demanded of it, or how many tasks that needs is not known: it stays as it is
   done  step
   [ ]   1 of alerts    start 1 new task on 1 node as a secondary, 30 s
@@ -54,12 +54,12 @@ As a table, with what there is to say of the inputs.
   alerts    seasonal-naive                   0                  0
   sessions  seasonal-naive                   0                  0
   node  cores in use  memory for state
-  n1    6.0% -> 14%   0.8% -> 2.3%
-  n2    5.2% -> 14%   0.8% -> 1.6%
-  n3    8.3% -> 10%   1.6% -> 0.8%
+  n1    6.0% -> 14%   0.8% -> 1.6%
+  n2    5.2% -> 10%   0.8% -> 0.8%
+  n3    8.3% -> 8.3%  1.6% -> 0.8%
   n4    12% -> 9.2%   1.6% -> 0.8%
-  n5    16% -> 11%    1.6% -> 1.6%
-  n6    19% -> 8.3%   1.6% -> 0.8%
+  n5    16% -> 14%    1.6% -> 2.3%
+  n6    19% -> 11%    1.6% -> 1.6%
   sessions is a bottleneck. 2 operators change. The jobs sustain 100 % of their demand with no task above the target, as they run now 90.5 %. No pause is longer than 0.001 s. Key ranges, nodes and state of each task: in the JSON.
   2> ftplan: algorithm: exact (the default)
   2> ftplan: warning: no statistics for clicks: nothing is said of its tasks; after a source without any, operators count as offered what they got [NO_STATISTICS]

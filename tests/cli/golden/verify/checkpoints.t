@@ -2,8 +2,8 @@ A plan as it was made.
 
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats -o plan.json -q
   $ ftplan verify plan.json --format table
-  valid; held to: copy-not-with-primary, copies-on-distinct-nodes, balance, memory
-  not recomputed: summary.even
+  valid; held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
+  not recomputed: bound, summary.even
 
 A cluster that has changed since.
 
@@ -11,11 +11,13 @@ A cluster that has changed since.
   $ ftplan verify plan.json
   {
     "not_recomputed": [
+      "bound",
       "summary.even"
     ],
     "rules": [
       "copy-not-with-primary",
       "copies-on-distinct-nodes",
+      "copies-in-distinct-zones",
       "balance",
       "memory"
     ],

@@ -1,6 +1,6 @@
 Rules that the plan was not made for.
 
-  $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --balance none -o plan.json -q
+  $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --balance none --anti-affinity node -o plan.json -q
   $ ftplan verify plan.json --strict --format table
   code               where                 what
   COPY_IN_SAME_ZONE  key-group:sessions/1  sessions/1 has a copy on n4, in b like its primary on n3
@@ -11,6 +11,6 @@ Rules that the plan was not made for.
   OVER_BALANCE       node:n5               n5 holds copies of load 96, outside 331.233 to 366.1 (fair share 348.667, balance 0.05)
   OVER_BALANCE       node:n6               n6 holds copies of load 160, outside 331.233 to 366.1 (fair share 348.667, balance 0.05)
   7 violation(s); held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
-  not recomputed: summary.even
+  not recomputed: bound, summary.even
   2> ftplan: plan.json: COPY_IN_SAME_ZONE: sessions/1 has a copy on n4, in b like its primary on n3 (and 6 more)
   [1]

@@ -100,18 +100,18 @@ Rows in a file, which is not overwritten, and what cannot be asked.
   $ ftplan what-if what-if.yaml --jobs 1 -o rows.csv -q
   $ cat rows.csv
   case,budget,fail,status,algorithm,sense,objective,output-fidelity,replicas,gap,delta_objective,delta_output-fidelity,delta_replicas,reason
-  base,,,optimal,structure-aware,max,0.0,0.0,0.0,0.0,0.0,0.0,0.0,
-  twice-the-traffic,,,infeasible,structure-aware,max,,,,,,,,the budget holds a replica of task:alerts/0 that finds no node with room outside their primary's zone: it needs 2 cores of the 4.8 that are free (memory: 0.5 of 2^20 bytes without a node)
+  base,,,optimal,auto,max,0.0,0.0,0.0,0.0,0.0,0.0,0.0,
+  twice-the-traffic,,,infeasible,auto,max,,,,,,,,the budget holds a replica of task:alerts/0 that finds no node with room outside their primary's zone: it needs 2 cores of the 4.8 that are free (memory: 0.5 of 2^20 bytes without a node)
   too-many,,,error,,,,,,,,,,"--budget: '500%' is neither a number of replicas, such as 12, nor a share, such as 30%"
-  budget=0 fail=zone:a,0,zone:a,optimal,structure-aware,max,0.0,0.0,0.0,0.0,0.0,0.0,0.0,
-  budget=0 fail=zone:b,0,zone:b,optimal,structure-aware,max,0.5,0.5,0.0,0.0,0.5,0.5,0.0,
-  budget=0 fail=zone:c,0,zone:c,optimal,structure-aware,max,0.5,0.5,0.0,0.0,0.5,0.5,0.0,
-  budget=2 fail=zone:a,2,zone:a,optimal,structure-aware,max,0.25,0.25,2.0,0.0,0.25,0.25,2.0,
-  budget=2 fail=zone:b,2,zone:b,optimal,structure-aware,max,1.0,1.0,2.0,0.0,1.0,1.0,2.0,
-  budget=2 fail=zone:c,2,zone:c,optimal,structure-aware,max,1.0,1.0,2.0,0.0,1.0,1.0,2.0,
-  budget=3 fail=zone:a,3,zone:a,optimal,structure-aware,max,0.5,0.5,3.0,0.0,0.5,0.5,3.0,
-  budget=3 fail=zone:b,3,zone:b,optimal,structure-aware,max,1.0,1.0,2.0,0.0,1.0,1.0,2.0,
-  budget=3 fail=zone:c,3,zone:c,optimal,structure-aware,max,1.0,1.0,2.0,0.0,1.0,1.0,2.0,
+  budget=0 fail=zone:a,0,zone:a,optimal,auto,max,0.0,0.0,0.0,0.0,0.0,0.0,0.0,
+  budget=0 fail=zone:b,0,zone:b,optimal,auto,max,0.5,0.5,0.0,0.0,0.5,0.5,0.0,
+  budget=0 fail=zone:c,0,zone:c,optimal,auto,max,0.5,0.5,0.0,0.0,0.5,0.5,0.0,
+  budget=2 fail=zone:a,2,zone:a,optimal,auto,max,0.25,0.25,2.0,0.0,0.25,0.25,2.0,
+  budget=2 fail=zone:b,2,zone:b,optimal,auto,max,1.0,1.0,2.0,0.0,1.0,1.0,2.0,
+  budget=2 fail=zone:c,2,zone:c,optimal,auto,max,1.0,1.0,2.0,0.0,1.0,1.0,2.0,
+  budget=3 fail=zone:a,3,zone:a,optimal,auto,max,0.5,0.5,3.0,0.0,0.5,0.5,3.0,
+  budget=3 fail=zone:b,3,zone:b,optimal,auto,max,1.0,1.0,2.0,0.0,1.0,1.0,2.0,
+  budget=3 fail=zone:c,3,zone:c,optimal,auto,max,1.0,1.0,2.0,0.0,1.0,1.0,2.0,
   $ ftplan what-if what-if.yaml -o rows.csv
   2> ftplan: rows.csv: exists already; give --force to overwrite it
   [2]
