@@ -308,7 +308,7 @@ def test_failed_cases(delta: dict[str, Any], reason: str, project: Path) -> None
             "measures: unknown 'summary.before.priority_tim' (did you mean 'priority_time'",
         ),
         ("plan.steps.9", "measures: unknown 'plan.steps.9'; plan.steps holds no such thing"),
-        ("options.objective", "measures: options.objective is no number but 'priority'"),
+        ("options.objective", "measures: options.objective is no number but 'priority-time'"),
     ],
 )
 def test_measures_that_a_plan_lacks(measure: str, reason: str, project: Path) -> None:

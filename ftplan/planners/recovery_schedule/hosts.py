@@ -6,6 +6,7 @@ looked at where no option says.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -214,7 +215,7 @@ def default_horizon_s(last_s: float, later_s: float, delays: RecoveryDelays, dow
     """Return twice the last arrival, 600 s where nothing arrives; never before a later failure.
 
     What starts when the last node has arrived, or the last failure struck, has twice the time until it has caught up:
-    the slowest task, of those that ever do, if it is down from the start.
+    the slowest task, of those that ever do, if it is down from the start. In whole seconds, rounded up.
 
     Parameters
     ----------
@@ -234,4 +235,4 @@ def default_horizon_s(last_s: float, later_s: float, delays: RecoveryDelays, dow
     ready_s = max(begins_s, delays.detection_s) + delays.restart_s + fetch_s
     back_s = np.broadcast_to(delays.caught_up(np.full(len(down), ready_s), 0.0), len(down))
     slowest_s = float(back_s[down & np.isfinite(back_s)].max(initial=0.0))
-    return max(least, 2.0 * slowest_s - begins_s)
+    return max(least, math.ceil(round(2.0 * slowest_s - begins_s, 6)))

@@ -194,9 +194,9 @@ OPTIONS = RecoverySimulationOptions
 #: What ``ftplan simulate recovery --help`` says of the command.
 HELP = """Simulate a failure and the recovery from it, batch by batch.
 
-PLAN is a recovery schedule, also one made by hand; - is standard input. Without it one is made, as
-recovery-schedule does by default; its steps wait for their nodes. Needs a topology, a cluster with a placement, and
-what fails; a plan names its own.
+PLAN is a recovery schedule, also one made by hand; - is standard input. Without it one is made
+for least downtime; its steps wait for their nodes. Needs a topology, a cluster with a placement, and what fails; a plan
+names its own.
 
 Sources' logs, queues, buffers, checkpoints, failures, their detection, restores and replay are simulated at the
 topology's rates. A query is available while its latency is below --threshold times its usual one.

@@ -172,7 +172,8 @@ def clairvoyant_repair(problem: RecoveryProblem, parallel: bool = False) -> Clai
     cost = problem.cost[task]
     groups = problem.graph.key_groups[1][task]
     grain = np.where(groups > 1, cost / np.maximum(groups, 1), cost) if parallel else cost
-    grain = np.where(may_stop[task], grain, np.maximum(grain, problem.to_start[task]))
+    never = problem.delays.never(problem.graph.tasks) & ~may_stop
+    grain = np.where(never[task], problem.to_start[task], grain)
     _, catch_up = problem.delays.of_tasks(task)
     extra = np.zeros(len(problem.hosts))  # cores that may be freed
     if problem.may_pause:

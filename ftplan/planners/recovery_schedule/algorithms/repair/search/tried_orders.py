@@ -46,7 +46,7 @@ def tried_orders(
         tried.carry_out()
         possible = int(budget.left_s / max(left_s - budget.left_s, 1e-9))
         budget.cut |= possible < rounds  # it cools down in the time that there is
-        hot, cold = (abs(tried.reached) * share for share in (HOT, COLD))
+        hot, cold = ((abs(tried.reached) or 1.0) * share for share in (HOT, COLD))
         anneal(tried, tried.random.random, min(rounds, possible), budget, hot, cold)
     return tried.best
 
