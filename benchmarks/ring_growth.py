@@ -81,7 +81,7 @@ def ratio(seed: int, joins: int, replication: int, target: float | None) -> floa
         every = best_of(question, orders_of(question, every_order(question)), wanted, budget)
     assert some is not None
     assert every is not None
-    assert (some.violations, some.load <= max(every.load, target or 0.0) * (1.0 + 1e-8)) == (every.violations, True)
+    assert (some.zones, some.load <= max(every.load, target or 0.0) * (1.0 + 1e-8)) == (every.zones, True)
     if every.bytes == 0.0:
         return 1.0 if some.bytes == 0.0 else np.inf
     return some.bytes / every.bytes
