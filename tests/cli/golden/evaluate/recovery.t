@@ -1,6 +1,6 @@
 The failure is the plan's own.
 
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02 --algorithm best-density --objective priority -o plan.json -q
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02MiB/s --algorithm best-density --objective priority -o plan.json -q
   $ ftplan evaluate plan.json --format table --fail-under queries-back-share=1
   failed: zone:a, node:n3
   metric               value  better  unit

@@ -1,6 +1,6 @@
 A zone and a node fail, as a table.
 
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02 --algorithm best-density --objective priority --format table
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02MiB/s --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
   status                     optimal

@@ -1,6 +1,6 @@
 A schedule as it was made.
 
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02 --algorithm best-density --objective priority -o plan.json -q
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02MiB/s --algorithm best-density --objective priority -o plan.json -q
   $ ftplan verify plan.json --format table
   valid; held to: capacity, arrivals, whole-queries
   not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step
