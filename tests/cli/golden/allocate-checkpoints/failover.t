@@ -3,10 +3,11 @@ No survivor above 1.6 times its fair share, whichever node is lost.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --algorithm exact --balance none --failover-limit 1.6 --format table
   checkpoint allocation
   algorithm                  exact
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   usable (max)               114
   proven bound               114
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -53,16 +54,18 @@ No survivor above 1.6 times its fair share, whichever node is lost.
   sessions/6  –     n1  524,288
   sessions/7  –     n2  524,288
   Usable: 114 (more is better); proven optimal, since no plan that keeps the same rules has more.
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 The smallest limit that can be kept when a zone is lost, then the best objective under it.
 
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --algorithm exact --copies 2 --anti-affinity zone --minimise failover --format table
   checkpoint allocation
   algorithm                  exact
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   usable (max)               158
   proven bound               158
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  123.2
   usable share at random     0.28
   usable share of even       0.2864
@@ -119,3 +122,4 @@ The smallest limit that can be kept when a zone is lost, then the best objective
   sessions/5  –     n1  524,288
   sessions/5  –     n3  524,288
   Usable: 158 (more is better); proven optimal, since no plan that keeps the same rules has more.
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

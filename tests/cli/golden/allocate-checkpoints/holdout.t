@@ -4,10 +4,11 @@ A plan that the unseen end of the trace does not bear out.
   | checkpoint allocation |  |
   |---|---|
   | algorithm | exact |
-  | status | optimal |
+  | status | optimal for these inputs; 1 assumption |
   | node-correlation (min) | -828.3 |
   | proven bound | -828.3 |
   | gap | 0.0000% |
+  | assumed | a core does 0.03491 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED] |
   | expected of a random plan | -53.54 |
   | usable share at random | 0.2603 |
   | usable share of even | 0.2698 |
@@ -66,3 +67,4 @@ A plan that the unseen end of the trace does not bear out.
   Node correlation: −828.3 (less is better); proven optimal, since no plan that keeps the same rules has less.
   2> ftplan: warning: on the 19 windows that the plan has not seen it gains nothing for sure: a mean of -0.0229 in usable share against even over 5 splits, 95 % interval -0.203 to +0.157; prefer --algorithm even, or try --objective usable [NO_GAIN_ON_UNSEEN_TIME]
   2> ftplan: warning: usable share 0.2619, no better than --algorithm even (0.2698): in windows of overload this plan helps no more than chance; take --objective usable, or even [NO_GAIN_IN_USABLE_SHARE]
+  2> ftplan: assumed: a core does 0.03491 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

@@ -3,6 +3,13 @@ Without balance, as JSON.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --balance none --format json
   {
     "algorithm": "auto",
+    "assumptions": [
+      {
+        "code": "CAPACITY_ASSUMED",
+        "text": "a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says",
+        "value": 0.0345899470899
+      }
+    ],
     "format": "ftplan/plan",
     "format_version": "1.0",
     "infeasible": null,
@@ -45,6 +52,7 @@ Without balance, as JSON.
       "costs": null,
       "current": null,
       "failover_limit": null,
+      "gap": 0.001,
       "holdout": null,
       "iterations": null,
       "load": "records",
@@ -56,7 +64,7 @@ Without balance, as JSON.
       "overload": 0.85,
       "spread": false,
       "threshold": null,
-      "time_limit_s": 60.0
+      "time_limit_s": 10.0
     },
     "plan": {
       "assignments": [
@@ -306,3 +314,4 @@ Without balance, as JSON.
     "warnings": []
   }
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

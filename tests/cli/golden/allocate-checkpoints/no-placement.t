@@ -10,10 +10,11 @@ Placed round robin instead.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --spread --balance none --format table
   checkpoint allocation
   algorithm                  auto
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   usable (max)               114
   proven bound               114
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -48,3 +49,4 @@ Placed round robin instead.
   Usable: 114 (more is better); proven optimal, since no plan that keeps the same rules has more.
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: tasks are placed round robin in file order, not where they really run [SPREAD]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

@@ -3,10 +3,11 @@ An optimum, as a table.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --algorithm exact --format table
   checkpoint allocation
   algorithm                  exact
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   usable (max)               70
   proven bound               70
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -53,16 +54,18 @@ An optimum, as a table.
   sessions/6  –     n3  524,288
   sessions/7  –     n2  524,288
   Usable: 70 (more is better); proven optimal, since no plan that keeps the same rules has more.
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 By the same objective, named.
 
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --algorithm exact --objective usable --format table
   checkpoint allocation
   algorithm                  exact
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   usable (max)               70
   proven bound               70
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -109,6 +112,7 @@ By the same objective, named.
   sessions/6  –     n3  524,288
   sessions/7  –     n2  524,288
   Usable: 70 (more is better); proven optimal, since no plan that keeps the same rules has more.
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 By correlation, as Markdown.
 
@@ -116,10 +120,11 @@ By correlation, as Markdown.
   | checkpoint allocation |  |
   |---|---|
   | algorithm | exact |
-  | status | optimal |
+  | status | optimal for these inputs; 1 assumption |
   | correlation (min) | -549.2 |
   | proven bound | -549.2 |
   | gap | 0.0000% |
+  | assumed | a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED] |
   | expected of a random plan | 52.7 |
   | usable share at random | 0.28 |
   | usable share of even | 0.2727 |
@@ -169,3 +174,4 @@ By correlation, as Markdown.
   | sessions/6 | – | n4 | 524,288 |
   | sessions/7 | – | n3 | 524,288 |
   Correlation: −549.2 (less is better); proven optimal, since no plan that keeps the same rules has less.
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

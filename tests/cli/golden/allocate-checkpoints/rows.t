@@ -3,10 +3,11 @@ A long table shows what is asked for, and the table ends with what is proven.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --rows 2 --format table -q
   checkpoint allocation
   algorithm                  auto
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   usable (max)               70
   proven bound               70
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727

@@ -4,11 +4,12 @@ A plan that is as good as a fresh one stays.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --current now.json --detailed-exitcode --format table
   checkpoint allocation
   algorithm                  auto
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   reason                     no change: a fresh plan is no better than the copies in place
   usable (max)               70
   proven bound               70
   gap                        0.0000%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -57,4 +58,5 @@ A plan that is as good as a fresh one stays.
   sessions/7  n6       n2
   Usable: 70 (more is better); proven optimal, since no plan that keeps the same rules has more.
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: no change: a fresh plan is no better than the copies in place

@@ -4,11 +4,12 @@ Copies in place are moved until two moves or four megabytes are spent.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --balance 0.6 --current now.json --max-moves 2 --max-bytes 4MB --detailed-exitcode --format table
   checkpoint allocation
   algorithm                  auto
-  status                     feasible
+  status                     feasible; 1 assumption
   reason                     moved 2 copies (2 to mend broken rules): --max-moves 2 allows no more; a fresh plan is better by 0.4688 of what a random plan loses against a fresh one
   usable (max)               82
   proven bound               100
   gap                        21.9512%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -59,6 +60,7 @@ Copies in place are moved until two moves or four megabytes are spent.
   sessions/6  n5    n2  524,288
   Usable: 82 (more is better); it is proven that no plan that keeps the same rules gets above 100. The gap between the two is 22.0 % of the value: the best possible plan is no further away than that.
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: moved 2 copies (2 to mend broken rules): --max-moves 2 allows no more; a fresh plan is better by 0.4688 of what a random plan loses against a fresh one
   [3]
 
@@ -67,11 +69,12 @@ They are moved until the plan is close enough to a fresh one.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --balance none --current now.json --threshold 0.1 --format table --detailed-exitcode
   checkpoint allocation
   algorithm                  auto
-  status                     feasible
+  status                     feasible; 1 assumption
   reason                     moved 4 copies (2 to mend broken rules): 0.03817 of what a random plan loses against a fresh one is left, within --threshold 0.1
   usable (max)               112
   proven bound               114
   gap                        1.7857%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.28
   usable share of even       0.2727
@@ -124,6 +127,7 @@ They are moved until the plan is close enough to a fresh one.
   sessions/6  n5    n1  524,288
   Usable: 112 (more is better); it is proven that no plan that keeps the same rules gets above 114. The gap between the two is 1.8 % of the value: the best possible plan is no further away than that.
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: moved 4 copies (2 to mend broken rules): 0.03817 of what a random plan loses against a fresh one is left, within --threshold 0.1
   [3]
 
@@ -132,11 +136,12 @@ Copies that break rules, and too few moves to mend them all.
   $ ftplan allocate-checkpoints -t topology.yaml -c cluster.yaml -s stats --max-moves 3 --format table
   checkpoint allocation
   algorithm                  auto
-  status                     feasible
+  status                     feasible; 1 assumption
   reason                     moved 3 copies: --max-moves 3 allows no more, and mending all rules that the copies in place break takes at least 12 moves of 5242880 bytes; still broken: copies-on-distinct-nodes, copies-in-distinct-zones, balance
   usable (max)               14
   proven bound               114
   gap                        714.2857%
+  assumed                    a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   expected of a random plan  61.6
   usable share at random     0.2464
   usable share of even       0.2727
@@ -190,6 +195,7 @@ Copies that break rules, and too few moves to mend them all.
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: moved 3 copies: --max-moves 3 allows no more, and mending all rules that the copies in place break takes at least 12 moves of 5242880 bytes; still broken: copies-on-distinct-nodes (sessions/0 has 0 copies instead of 1 and 4 more), copies-in-distinct-zones (alerts/0 has a copy on n2, in a like its primary on n1 and 3 more), balance (n1 holds copies of load 136, outside 178.566 to 198.768 (fair share 188.667, balance 0.053538) and 5 more); the bound is that of any plan, also one that breaks rules [RULES_STILL_BROKEN]
   2> ftplan: warning: usable share 0.125, no better than random copies (0.2464) and --algorithm even (0.2727): in windows of overload this plan helps no more than chance; --algorithm even does as well [NO_GAIN_IN_USABLE_SHARE]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: moved 3 copies: --max-moves 3 allows no more, and mending all rules that the copies in place break takes at least 12 moves of 5242880 bytes; still broken: copies-on-distinct-nodes, copies-in-distinct-zones, balance
 
 No copies in place.

@@ -98,7 +98,7 @@ What is missing or wrong.
   [2]
   $ ftplan checkpoint-interval --costs costs.yaml --rate 4 --checkpoint-cost 1s --mtbf 12h
   2> ftplan: --costs: the job can process 4 records/s and gets 4: it never catches up after a failure
-  [2]
+  [1]
   $ ftplan checkpoint-interval --costs topology.yaml --rate 2 --checkpoint-cost 1s --mtbf 12h
   2> ftplan: topology.yaml: format: this is a topology file (ftplan/topology); expected a recovery cost table (ftplan/recovery-costs)
   [2]

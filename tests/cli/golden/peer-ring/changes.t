@@ -5,10 +5,11 @@ A node joins a ring, and another one leaves it.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --format table
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone
@@ -63,6 +64,7 @@ A node joins a ring, and another one leaves it.
                   1.566          1,310,720
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. 2.25 MiB travel.
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 -o grown.json -q
   $ ftplan verify grown.json --strict
   {
@@ -155,10 +157,11 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --target-load 1.5 --format table -q
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.497
   proven bound              1.497
   gap                       0.0000%
+  assumed                   a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone, target-load
@@ -213,10 +216,11 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --max-bytes 3MB --format table -q
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone, max-bytes
@@ -273,7 +277,8 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 --max-bytes 1KB --format table
   peer ring
   algorithm     auto
-  status        infeasible
+  status        infeasible; 1 assumption
+  assumed       a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason        1.31072e+06 bytes travel at least, and 1000 may
   limit         max-bytes
   current       1,000
@@ -287,6 +292,7 @@ Good enough with fewer bytes, and as good as a budget of bytes allows.
   overloaded nodes                                 2
   sets of nodes that hold a key group              5
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: no plan: 1.31072e+06 bytes travel at least, and 1000 may
   2> ftplan: smallest fix: --max-bytes 1310720
   [1]
@@ -297,10 +303,11 @@ Load moves between neighbours; the same ring again changes nothing.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current uneven.json --rebalance --format table -q
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason                    no change: no ring is better than the one in place
   nodes                     6
   copies of each key group  2
@@ -347,10 +354,11 @@ Load moves between neighbours; the same ring again changes nothing.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current uneven.json --rebalance --algorithm paper --format table -q
   peer ring
   algorithm                 paper
-  status                    feasible
+  status                    feasible; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason                    no change: no move of half an arc makes the ring more even
   nodes                     6
   copies of each key group  2
@@ -398,10 +406,11 @@ Load moves between neighbours; the same ring again changes nothing.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current grown.json --detailed-exitcode --format table -q
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason                    no change: no ring is better than the one in place
   nodes                     6
   copies of each key group  2

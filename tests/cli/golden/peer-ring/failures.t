@@ -6,10 +6,11 @@ What a failure does to the ring: who takes over, and what is lost.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --fail zone:b --format table
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason                    the ring stays as it is
   nodes                     6
   copies of each key group  2
@@ -65,13 +66,15 @@ What a failure does to the ring: who takes over, and what is lost.
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. If n3, n4 fail, nothing is lost.
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: above 0.85 of their capacity: n6; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --fail node:n2 --fail node:n3 --fail node:n4 --format table -q
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason                    the ring stays as it is
   nodes                     6
   copies of each key group  2
@@ -177,10 +180,11 @@ The last copy lies on nodes of another kind.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --replication 2 --tier zone:vault --format table -q
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  3
   rules                     replication, tokens, zones-apart, one-zone

@@ -82,34 +82,41 @@ Numbers that cannot be.
   2> ftplan: peer-ring: --cluster is missing: give it, or name it under [inputs] in ftplan.toml; `ftplan import-topology SOURCE --from ENGINE -o topology.yaml --cluster-output cluster.yaml` makes it
   [2]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --algorithm virtual-nodes --current ring.json --rebalance
-  2> ftplan: --rebalance True: virtual-nodes does not plan for it: use one of exact, paper
+  2> ftplan: --rebalance True: virtual-nodes does not plan for it: use one of exact, paper, auto
   [2]
 
 More nodes than places.
 
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --operator alerts --format table
   peer ring
-  algorithm     exact
-  status        infeasible
+  algorithm     auto
+  status        infeasible; 3 assumptions
+  assumed       no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
+  assumed       no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  assumed       a core does 0.004828 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason        6 nodes on the ring, but key groups at 4 places only: each node needs one of its own
   limit         key-groups
   current       4
   needed        6
   smallest fix  --remove n1 --remove n2
   rules         replication
-  2> ftplan: algorithm: exact (the default)
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
   2> ftplan: warning: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  2> ftplan: assumed: a core does 0.004828 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: no plan: 6 nodes on the ring, but key groups at 4 places only: each node needs one of its own
   2> ftplan: smallest fix: --remove n1 --remove n2
   [1]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --operator alerts --remove n5 --remove n6 --format table
   peer ring
-  algorithm                 exact
-  status                    optimal
+  algorithm                 auto
+  status                    optimal for these inputs; 3 assumptions
   largest-load (min)        1.315
   proven bound              1.315
   gap                       0.0000%
+  assumed                   no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
+  assumed                   no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  assumed                   a core does 0.007242 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     4
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone
@@ -143,14 +150,15 @@ More nodes than places.
   backups keep older records for, s            0.03
   input, records/s                             0.08111
   checkpoints, bytes/s                         21,263
-  longest until served again, s                14.23 (n1)
-  longest until caught up, s                   never (n1)
+  longest until served again, s                19.23 (n1)
+  longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  10 (n1)
   4 nodes stand on the ring. The most loaded one has 1.315 times its fair share; none can do better. All copies of a key group lie in different zones.
-  2> ftplan: algorithm: exact (the default)
+  2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
   2> ftplan: warning: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
-  2> ftplan: warning: above 0.85 of their capacity: n1; another node (--add) would relieve them [OVERLOADED]
+  2> ftplan: warning: above 0.85 of their capacity: n1; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
+  2> ftplan: assumed: a core does 0.007242 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 Rings made by hand.
 

@@ -5,10 +5,11 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --format table
   peer ring
   algorithm                 auto
-  status                    optimal
+  status                    optimal for these inputs; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens, zones-apart, one-zone
@@ -55,6 +56,7 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones.
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
   2> ftplan: warning: above 0.85 of their capacity: n6; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s -o ring.json -q --detailed-exitcode
   $ ftplan verify ring.json --strict
   {
@@ -170,10 +172,11 @@ As the paper does it, and as is usual.
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm paper --format table
   peer ring
   algorithm                 paper
-  status                    feasible
+  status                    feasible; 1 assumption
   largest-load (min)        1.359
   proven bound              1.359
   gap                       0.0000%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6
   copies of each key group  2
   rules                     replication, tokens
@@ -220,13 +223,15 @@ As the paper does it, and as is usual.
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. 3 arcs of 6 have two copies in one zone; one zone alone destroys 3 of them.
   2> ftplan: warning: neighbours still moved load after 120 moves: the ring is the most even one until then [NEGOTIATION_ENDED]
   2> ftplan: warning: above 0.85 of their capacity: n5; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm virtual-nodes --tokens 4 --format table
   peer ring
   algorithm                 virtual-nodes
-  status                    feasible
+  status                    feasible; 1 assumption
   largest-load (min)        2.472
   proven bound              1.153
   gap                       53.3643%
+  assumed                   a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   nodes                     6 with 24 tokens
   copies of each key group  2
   rules                     replication
@@ -271,6 +276,7 @@ As the paper does it, and as is usual.
   longest until all copies are there again, s  11.5 (n2)
   6 nodes stand on the ring with 24 tokens in all. The most loaded one has 2.472 times its fair share; at best 1.153. 2 arcs of 24 have two copies in one zone; one zone alone destroys 2 of them.
   2> ftplan: warning: above 0.85 of their capacity: n1, n3, n4; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --algorithm virtual-nodes --tokens 4 -o many.json -q
   $ ftplan verify many.json --format table
   valid; held to: replication

@@ -30,4 +30,6 @@ How many copies, and which of the nodes may go: a sweep over rings.
   copysets              7          4          4          4       5      5      5      5      4.571
   1 of 9 cases failed, first too-many-copies: a ring of 6 nodes has room for 5 backups of each key group, not 9: owner and backups are different nodes; give --replication 5 at most
   2> ftplan: warning: 8 of 9 cases, first base: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
-  2> ftplan: warning: 5 of 9 cases, first base: above 0.85 of their capacity: n6; another node (--add) would relieve them [OVERLOADED]
+  2> ftplan: warning: 5 of 9 cases, first base: above 0.85 of their capacity: n6; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
+  2> ftplan: assumed: 8 of 9 cases, first base: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  2> ftplan: assumed: 8 of 9 cases, first base: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

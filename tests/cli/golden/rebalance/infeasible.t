@@ -6,7 +6,8 @@ Which node cannot be relieved, by how much, and what would help.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --overload 0.5 --iterations 20 --format table -q
   rebalance
   algorithm     adaptive
-  status        infeasible
+  status        infeasible; 1 assumption
+  assumed       a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason        not all nodes can be relieved: at best n2 keeps a load of 360, 110.952 above its limit of 249.048; all nodes together may have 1494.29, the load is 2092
   limit         capacity
   current       0.5
@@ -27,7 +28,8 @@ Which node cannot be relieved, by how much, and what would help.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --max-moves 1 --iterations 20 --format table -q
   rebalance
   algorithm     adaptive
-  status        infeasible
+  status        infeasible; 1 assumption
+  assumed       a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason        3 key groups have to move, at most 1 may
   limit         max-moves
   current       1
@@ -48,7 +50,8 @@ Which node cannot be relieved, by how much, and what would help.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --tolerance 0 --iterations 20 --format table -q
   rebalance
   algorithm     adaptive
-  status        infeasible
+  status        infeasible; 1 assumption
+  assumed       a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason        no placement is within 0 of even: at best n5 has a load of 330, 0.0535 away from its share of 348.667
   limit         balance
   current       0

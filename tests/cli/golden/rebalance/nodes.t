@@ -6,10 +6,11 @@ A node that is drained: no key group and no checkpoint stays on it.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --remove n3 --iterations 20 --format table -q
   rebalance
   algorithm              adaptive
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   latency (min)          1.121
   proven bound           1.121
   gap                    0.0000%
+  assumed                a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   drains                 n3
   moves to a checkpoint  50.0% where these are preferred, 50.0% where not
   pays back              never: no overload is saved
@@ -69,10 +70,11 @@ One that is gone almost at once: what cannot leave before is recovered from its 
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --remove n3 --within 400ms --iterations 20 --format table -q
   rebalance
   algorithm              adaptive
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   latency (min)          3.415
   proven bound           3.415
   gap                    0.0000%
+  assumed                a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   drains                 n3
   moves to a checkpoint  50.0% where these are preferred, 50.0% where not
   pays back              never: no overload is saved
@@ -136,10 +138,11 @@ A new node gets its share.
   $ ftplan rebalance -t topology.yaml -c seven.yaml -s stats --checkpoints copies.json --record-bytes 100 --add n7 --iterations 20 --format table -q
   rebalance
   algorithm              adaptive
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   latency (min)          0.1121
   proven bound           0.1121
   gap                    0.0000%
+  assumed                a core does 0.02965 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   fills                  n7
   tolerance              0.1 (the smallest feasible, for the nodes that are filled)
   moves to a checkpoint  0.0% where these are preferred, 0.0% where not

@@ -9,10 +9,11 @@ As a table, with what there is to say of the inputs.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --iterations 20 --format table
   rebalance
   algorithm              adaptive
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   latency (min)          0.03096
   proven bound           0.03096
   gap                    0.0000%
+  assumed                a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   moves to a checkpoint  100.0% where these are preferred, 0.0% where not
   pays back after        0.04648 s (0.001921 paused, 0.04132 of overload saved a second)
   rules                  capacity, phase-capacity, copies-apart, memory, protocol
@@ -51,6 +52,7 @@ As a table, with what there is to say of the inputs.
   n6                 1.265  0.6023  was overloaded
   3 moves undo it, the last phase first, 0.03096 s of pauses in all: rollback in the JSON
   2> ftplan: algorithm: adaptive (the default; exact proves the optimum)
+  2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 As a list to tick off.
 
@@ -58,10 +60,11 @@ As a list to tick off.
   | rebalance |  |
   |---|---|
   | algorithm | adaptive |
-  | status | optimal |
+  | status | optimal for these inputs; 1 assumption |
   | latency (min) | 0.03096 |
   | proven bound | 0.03096 |
   | gap | 0.0000% |
+  | assumed | a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED] |
   | moves to a checkpoint | 100.0% where these are preferred, 0.0% where not |
   | pays back after | 0.04648 s (0.001921 paused, 0.04132 of overload saved a second) |
   | rules | capacity, phase-capacity, copies-apart, memory, protocol |
@@ -141,10 +144,11 @@ Sent as they are, and proven to be the cheapest.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --protocol direct --algorithm exact --format table -q
   rebalance
   algorithm              exact
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   latency (min)          1.32
   proven bound           1.32
   gap                    0.0000%
+  assumed                a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   moves to a checkpoint  100.0% where these are preferred, 0.0% where not
   pays back after        2.404 s (0.08237 paused, 0.03426 of overload saved a second)
   rules                  capacity, phase-capacity, copies-apart, memory, protocol
@@ -187,10 +191,11 @@ Within a quarter of even.
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --tolerance 0.25 --iterations 20 --format table -q
   rebalance
   algorithm              adaptive
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   latency (min)          0.03096
   proven bound           0.03096
   gap                    0.0000%
+  assumed                a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   moves to a checkpoint  50.0% where these are preferred, 0.0% where not
   pays back after        0.04648 s (0.001921 paused, 0.04132 of overload saved a second)
   rules                  capacity, balance, phase-capacity, copies-apart, memory, protocol
@@ -234,10 +239,11 @@ Nothing is above its limit: nothing moves, and the exit code of --detailed-exitc
   $ ftplan rebalance -t topology.yaml -c cluster.yaml -s stats --checkpoints copies.json --record-bytes 100 --overload 1.5 --detailed-exitcode --format table -q
   rebalance
   algorithm      adaptive
-  status         optimal
+  status         optimal for these inputs; 1 assumption
   latency (min)  0
   proven bound   0
   gap            0.0000%
+  assumed        a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   reason         no change: no node is above 1.5 of its capacity
   rules          capacity, phase-capacity, copies-apart, memory, protocol
                                    before  after

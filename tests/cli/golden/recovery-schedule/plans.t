@@ -3,10 +3,11 @@ A zone and a node fail, as a table.
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --fail node:n3 --capacity 2 --bandwidth 0.02MiB/s --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   priority (max)             2
   proven bound               2
   gap                        0.0000%
+  assumed                    no arrivals are given: 3 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
   failed tasks               5 (5 cores)
   failed queries             2 (priority 2)
   failed cost shared by all  60.0%
@@ -55,6 +56,7 @@ Without new nodes, as JSON.
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --algorithm operator-centric --objective priority --no-arrivals --format json
   {
     "algorithm": "operator-centric",
+    "assumptions": [],
     "format": "ftplan/plan",
     "format_version": "1.0",
     "infeasible": null,
@@ -93,6 +95,7 @@ Without new nodes, as JSON.
       "fail": [
         "zone:a"
       ],
+      "gap": 0.001,
       "horizon": null,
       "horizon_s": 600.0,
       "iterations": null,
@@ -105,7 +108,7 @@ Without new nodes, as JSON.
       "replicas": null,
       "samples": 100,
       "spread": false,
-      "time_limit_s": 60.0
+      "time_limit_s": 10.0
     },
     "plan": {
       "queries": [
@@ -334,10 +337,11 @@ All nodes fail.
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --complete-failure --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   priority (max)             2
   proven bound               2
   gap                        0.0000%
+  assumed                    no arrivals are given: 6 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
   failed tasks               8 (8 cores)
   failed queries             2 (priority 2)
   failed cost shared by all  75.0%
@@ -391,10 +395,11 @@ One node fails, which all queries need: no order gains anything.
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n5 --algorithm best-density --objective priority --format table
   recovery schedule
   algorithm                  best-density
-  status                     optimal
+  status                     optimal for these inputs; 1 assumption
   priority (max)             2
   proven bound               2
   gap                        0.0000%
+  assumed                    no arrivals are given: 1 new node with the cores of those that failed, new-1, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better, --no-arrivals plans without) [DEFAULT_ARRIVALS]
   failed tasks               1 (1 cores)
   failed queries             2 (priority 2)
   failed cost shared by all  100.0%

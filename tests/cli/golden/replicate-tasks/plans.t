@@ -3,33 +3,42 @@ Half of the tasks, as a table.
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 50% --format table
   task replication
   algorithm              auto
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   output-fidelity (max)  0.125
   proven bound           0.125
   gap                    0.0000%
+  assumed                each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
   budget                 4 replicas
   tasks that may fail    8 of 8
   failures               worst-case
   outputs weigh by       rate
   rules                  budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
-                         before  this plan  random choice (mean of 20)
-  output fidelity             0      0.125                      0.0875
-  internal completeness       0       0.25                      0.3229
-  replicas                    0          4                           –
-  cores of replicas           0          4                           –
-  state of replicas, MB       0          2                           –
+                          before  this plan  random choice (mean of 20)
+  output fidelity              0      0.125                      0.0875
+  internal completeness        0       0.25                      0.3229
+  replicas                     0          4                           –
+  cores of replicas            0          4                           –
+  state of replicas, MiB       0          2                           –
   replica of  node
   alerts/0    n3
   alerts/1    n4
   clicks/0    n6
   sessions/0  n5
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
 
 An optimum, as JSON.
 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 4 --algorithm exact --format json
   {
     "algorithm": "exact",
+    "assumptions": [
+      {
+        "code": "RATES_ASSUMED",
+        "text": "each task of a source sends 1 record/s; rate_out in the topology, or statistics, say",
+        "value": 1.0
+      }
+    ],
     "format": "ftplan/plan",
     "format_version": "1.0",
     "infeasible": null,
@@ -68,6 +77,7 @@ An optimum, as JSON.
       "current": null,
       "curve": false,
       "fail": [],
+      "gap": 0.001,
       "iterations": null,
       "least": "replicas",
       "max_changes": null,
@@ -78,7 +88,7 @@ An optimum, as JSON.
       "target": null,
       "then_recover": false,
       "threshold": null,
-      "time_limit_s": 60.0,
+      "time_limit_s": 10.0,
       "weight": "rate",
       "worst_case": false
     },
@@ -147,31 +157,34 @@ An optimum, as JSON.
     "tool_version": "0.1.0",
     "warnings": []
   }
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
 
 For the failure of a zone.
 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --budget 2 --fail zone:a --format table
   task replication
   algorithm              auto
-  status                 optimal
+  status                 optimal for these inputs; 1 assumption
   output-fidelity (max)  0.25
   proven bound           0.25
   gap                    0.0000%
+  assumed                each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
   budget                 2 replicas
   tasks that may fail    4 of 8
   failures               failure
   outputs weigh by       rate
   rules                  budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
-                         before  this plan  random choice (mean of 20)
-  output fidelity             0       0.25                       0.175
-  internal completeness       0     0.4167                       0.425
-  replicas                    0          2                           –
-  cores of replicas           0          2                           –
-  state of replicas, MB       0        0.5                           –
+                          before  this plan  random choice (mean of 20)
+  output fidelity              0       0.25                       0.175
+  internal completeness        0     0.4167                       0.425
+  replicas                     0          2                           –
+  cores of replicas            0          2                           –
+  state of replicas, MiB       0        0.5                           –
   replica of  node
   alerts/0    n3
   clicks/0    n4
   2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
 
 The fewest replicas for a fidelity, in a job without a cluster.
 
@@ -187,12 +200,12 @@ The fewest replicas for a fidelity, in a job without a cluster.
   failures             worst-case
   outputs weigh by     rate
   rules                target
-                         before  this plan  random choice (mean of 20)
-  output fidelity             0        0.5                      0.3438
-  internal completeness       0     0.6667                      0.5604
-  replicas                    0          6                           –
-  cores of replicas           0          6                           –
-  state of replicas, MB       0          3                           –
+                          before  this plan  random choice (mean of 20)
+  output fidelity              0        0.5                      0.3438
+  internal completeness        0     0.6667                      0.5604
+  replicas                     0          6                           –
+  cores of replicas            0          6                           –
+  state of replicas, MiB       0          3                           –
   operator  replicas  tasks
   alerts           2  0-1
   clicks           2  0-1
@@ -204,10 +217,11 @@ Every budget up to four, as Markdown.
   | task replication |  |
   |---|---|
   | algorithm | exact |
-  | status | optimal |
+  | status | optimal for these inputs; 1 assumption |
   | output-fidelity (max) | 0.125 |
   | proven bound | 0.125 |
   | gap | 0.0000% |
+  | assumed | each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED] |
   | budget | 4 replicas |
   | tasks that may fail | 8 of 8 |
   | failures | worst-case |
@@ -219,7 +233,7 @@ Every budget up to four, as Markdown.
   | internal completeness | 0 | 0.25 | 0.3229 |
   | replicas | 0 | 4 | – |
   | cores of replicas | 0 | 4 | – |
-  | state of replicas, MB | 0 | 2 | – |
+  | state of replicas, MiB | 0 | 2 | – |
   | operator | replicas | tasks |
   |---|---:|---|
   | alerts | 2 | 0-1 |
@@ -235,3 +249,4 @@ Every budget up to four, as Markdown.
   | 6 | 0.5 | 0.5 |
   | 7 | 0.75 | 0.75 |
   | 8 | 1 | 1 |
+  2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]

@@ -4,10 +4,12 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --fail node:n1 --fail node:n3 --budget 2 --then-recover --iterations 5 --format table
   task replication
   algorithm            auto
-  status               optimal
+  status               optimal for these inputs; 2 assumptions
   priority-time (min)  0
   proven bound         0
   gap                  0.0000%
+  assumed              no arrivals are given: 2 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better) [DEFAULT_ARRIVALS]
+  assumed              failures are noticed and tasks start again in no time; --costs says what both take [DETECTION_ASSUMED]
   budget               2 replicas
   tasks that may fail  3 of 8
   failures             failure
@@ -19,15 +21,16 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
   priority x seconds down       4          0              4                           –
   replicas                      0          1              2                           –
   cores of replicas             0          1              2                           –
-  state of replicas, MB         0          1            0.5                           –
+  state of replicas, MiB        0          1            0.5                           –
   replica of  node
   sessions/0  n5
   2> ftplan: algorithm: auto (the default)
   2> ftplan: warning: no arrivals are given: 2 new nodes with the cores of those that failed, new-1 and so on, can host tasks 2 to 6 minutes after the failure (arrivals in a failure file say better) [DEFAULT_ARRIVALS]
+  2> ftplan: assumed: failures are noticed and tasks start again in no time; --costs says what both take [DETECTION_ASSUMED]
   $ ftplan replicate-tasks -t topology.yaml -c cluster.yaml --fail node:n1 --fail node:n3 --budget 2 --then-recover --iterations 5 -o plan.json --quiet
   $ ftplan verify plan.json --format table
   valid; held to: budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
-  not recomputed: bound, summary.before.priority_time, summary.most_fidelity, summary.random
+  not recomputed: bound, summary.before.priority_time, summary.most_fidelity, summary.random, assumptions[0]
   $ ftplan evaluate plan.json --format table
   failed: node:n1, node:n3
   metric                  value  better  unit
@@ -52,7 +55,7 @@ What does not go with it.
   {
     "candidates": [
       {
-        "MB free": 63.0,
+        "MiB free": 63.0,
         "chosen": false,
         "cores free": 2.2,
         "node": "n3",
@@ -60,7 +63,7 @@ What does not go with it.
         "zone": "b"
       },
       {
-        "MB free": 63.0,
+        "MiB free": 63.0,
         "chosen": false,
         "cores free": 2.2,
         "node": "n4",
@@ -68,7 +71,7 @@ What does not go with it.
         "zone": "b"
       },
       {
-        "MB free": 63.0,
+        "MiB free": 63.0,
         "chosen": false,
         "cores free": 2.2,
         "node": "n6",
@@ -76,7 +79,7 @@ What does not go with it.
         "zone": "c"
       },
       {
-        "MB free": 62.0,
+        "MiB free": 62.0,
         "chosen": false,
         "cores free": 1.2,
         "node": "n5",
@@ -84,7 +87,7 @@ What does not go with it.
         "zone": "c"
       },
       {
-        "MB free": 63.5,
+        "MiB free": 63.5,
         "chosen": false,
         "cores free": 1.2,
         "node": "n1",
@@ -92,7 +95,7 @@ What does not go with it.
         "zone": "a"
       },
       {
-        "MB free": 63.5,
+        "MiB free": 63.5,
         "chosen": false,
         "cores free": 1.2,
         "node": "n2",

@@ -10,7 +10,7 @@ What else the statistics say: policies over time, thresholds, and a log of keys.
   proven bound          1
   gap                   0.0000%
   assumed               the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
-  assumed               no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  assumed               no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   fewest cores for it   1 more than now, proven
   thresholds            scale in below 25, prepare from 69.5, promote above 70; scores lie between 20.42 and 79.58
   rules                 ranges, target, max-parallelism, peak, technique

@@ -9,7 +9,7 @@ Fewer cores than the tasks take already.
   algorithm     exact
   status        infeasible; 2 assumptions
   assumed       the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
-  assumed       no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  assumed       no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   reason        the tasks that run now take 8 cores, --quota allows 3
   limit         quota
   current       3

@@ -13,7 +13,7 @@ As a table, with what there is to say of the inputs.
   proven bound          1
   gap                   0.0000%
   assumed               the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
-  assumed               no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  assumed               no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   fewest cores for it   0 more than now, proven
   thresholds            scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58
   rules                 ranges, target, task-memory, max-parallelism, peak, node-cpu, technique
@@ -76,7 +76,7 @@ Twice the tasks, divided by number, with a checkpoint to start from, as the pape
   proven bound          1
   gap                   0.0000%
   assumed               the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY]
-  assumed               no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
+  assumed               no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   fewest cores for it   1 more than now, proven
   thresholds            scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58
   rules                 ranges, target, max-parallelism, peak, technique
@@ -131,7 +131,7 @@ As a list to tick off, within few cores.
   | proven bound | 1 |
   | gap | 0.0000% |
   | assumed | the memory of tasks, or what they may hold, is not known: scores are by cpu and data size; give --task-memory, or memory_mb in the cluster file, and statistics with memory_bytes [NO_MEMORY] |
-  | assumed | no bandwidth is known: 100 MB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED] |
+  | assumed | no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED] |
   | fewest cores for it | 0 more than now, proven |
   | thresholds | scale in below 25, prepare from 55, promote above 70; scores lie between 20.42 and 79.58 |
   | rules | ranges, target, max-parallelism, peak, free-cpu, technique |

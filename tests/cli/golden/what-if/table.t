@@ -65,6 +65,7 @@ A what-if file, its cases, and their rows with a summary.
   replicas              9    0    0    0       2    2  2.2    3   1.444
   1 of 12 rows have no objective, first twice-the-traffic: best, worst and quantiles are over the others
   1 of 12 cases failed, first too-many: --budget: '500%' is neither a number of replicas, such as 12, nor a share, such as 30%
+  2> ftplan: assumed: 10 of 12 cases, first base: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
   $ ftplan what-if what-if.yaml --jobs 1 --format markdown --fail-under output-fidelity=0.5 -q
   **replicas**
   | case | budget | fail | status | objective | output-fidelity | replicas | gap | delta_objective | delta_output-fidelity | delta_replicas | reason |
