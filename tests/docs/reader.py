@@ -61,6 +61,8 @@ def _tracked(folder: Path) -> set[str]:
     return {line.partition("/")[0] for line in listed if line}
 
 
+#: Allocations on pages are bounded by work, so that they show the same on each machine.
+LIMITS = {"FTPLAN_ALLOCATE_CHECKPOINTS_ITERATIONS": "1", "FTPLAN_ALLOCATE_CHECKPOINTS_TIME_LIMIT": "60s"}
 #: A command of a page: its folder below the root, the line, and whether the page shows what it prints.
 Typed = tuple[str, str, bool]
 #: What pages that begin with the same commands share: what the last of them answers, and the files that it writes.
@@ -109,7 +111,9 @@ class Reader:
 
     def _run(self, command: str, seen: bool) -> subprocess.CompletedProcess[str]:
         """Run a line as a shell would, with both streams as one text: a terminal shows them so."""
-        env = environment(COLUMNS=COLUMNS, **({"FTPLAN_FORMAT": "table"} if seen and "|" not in command else {}))
+        env = environment(COLUMNS=COLUMNS, **LIMITS)
+        if seen and "|" not in command:
+            env["FTPLAN_FORMAT"] = "table"
         if re.fullmatch(r"ftplan [^|<>;&$]*", command) and not any(word in command for word in OWN_PROCESS):
             return self._plain(command, env, seen)
         self.begun = None

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -24,6 +25,8 @@ from tests.docs.reader import Reader, pristine
 from tests.places import ROOT
 
 PAGES = [page for page in pages() if "```" in page.read_text("utf-8")]
+#: How alike a line that is printed and one that a page shows are, of 1, to be the same line with other figures.
+ALIKE = 0.7
 #: Pages whose commands need all of the log of the flights.
 WHOLE_LOG: tuple[str, ...] = ("examples/flights/README.md",)
 
@@ -54,10 +57,34 @@ def play(page: Path, reader: Reader) -> None:
             if agrees(page_shows, printed):
                 continue
             if there and os.environ.get("FTPLAN_DOCS") == "write":
-                text = text[:begun] + printed.strip("\n") + text[begun + len(page_shows) :]
+                text = text[:begun] + cut_alike(page_shows, printed) + text[begun + len(page_shows) :]
                 page.write_text(text, "utf-8")
             else:
                 raise AssertionError(f"{named(page)}:{block.line}: shown\n{page_shows}\nprinted\n{printed}")
+
+
+def cut_alike(shown: str, printed: str) -> str:
+    """Return what is printed now, cut where the page cuts it: lines like those shown, and new ones of the verdict."""
+    lines, kept, cut = printed.strip("\n").split("\n"), [], 0
+    if "…" not in shown:
+        return "\n".join(lines)
+    for old in shown.split("\n"):
+        if old == "…":
+            kept.append(old)
+            continue
+        stem = old.partition("…")[0]
+        like = [n for n in range(cut, len(lines)) if difflib.SequenceMatcher(None, lines[n], old).ratio() > ALIKE]
+        found = next((n for n in range(cut, len(lines)) if stem and lines[n].startswith(stem)), None)
+        found = like[0] if found is None and like else found
+        if found is None:
+            continue
+        if found > cut and kept and kept[-1] != "…":
+            kept.append("…")
+        kept.append(old if found is not None and agrees(old, lines[found]) else lines[found])
+        cut = found + 1
+    if cut < len(lines) and kept and kept[-1] != "…":
+        kept.append("…")
+    return "\n".join(kept)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
