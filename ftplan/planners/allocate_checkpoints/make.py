@@ -21,6 +21,7 @@ from ftplan.planners import registry
 from ftplan.planners.allocate_checkpoints import maintenance
 from ftplan.planners.allocate_checkpoints.algorithms.allocation import Allocation
 from ftplan.planners.allocate_checkpoints.algorithms.maintenance import LEAST_TIME_SHARE, MaintenanceReport
+from ftplan.planners.allocate_checkpoints.algorithms.rules.infeasibility import too_few_domains
 from ftplan.planners.allocate_checkpoints.body import moves
 from ftplan.planners.allocate_checkpoints.holdout import FIRST_SHARE, SPLITS, Holdout, Judgement, judge
 from ftplan.planners.allocate_checkpoints.objective import CheckpointObjective, objective_value
@@ -124,10 +125,13 @@ def _answered(
         asked = _question(problem, planner, replace(options, anti_affinity=given), began)
         return asked, *_searched(asked)
     asked = _question(problem, planner, replace(options, anti_affinity="zone"), began)
-    result, report = _searched(asked)
-    if result.infeasible is None:
-        return asked, result, report
-    text = f"{result.reason}: copies lie on other nodes, if need be in the zone of their primary"
+    blocked = too_few_domains(asked.problem)
+    if blocked is None:
+        result, report = _searched(asked)
+        if result.infeasible is None:
+            return asked, result, report
+        blocked = result.infeasible
+    text = f"{blocked.reason}: copies lie on other nodes, if need be in the zone of their primary"
     asked = _question(problem, planner, replace(options, anti_affinity="node"), began)
     result, report = _searched(asked)
     return asked, replace(result, warnings=(Warn("ZONES_NOT_APART", text), *result.warnings)), report
