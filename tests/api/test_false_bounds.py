@@ -24,7 +24,10 @@ CASES = {
         1.0,
     ),
     "recovery-schedule": (
-        [*("-t", FIGURE / "topology.yaml", "-c", FIGURE / "cluster.yaml", "-f", FIGURE / "failure.yaml")],
+        [
+            *("-t", FIGURE / "topology.yaml", "-c", FIGURE / "cluster.yaml", "-f", FIGURE / "failure.yaml"),
+            *("--objective", "priority"),
+        ],
         "best-density",
         -1e-3,
     ),

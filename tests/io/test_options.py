@@ -241,7 +241,13 @@ def test_plans_record_every_option_and_verify_reads_it_back(
     kind: str, small: ftplan.Problem, figure_2: ftplan.Problem
 ) -> None:
     asked_for: dict[str, dict[str, Any]] = {
-        "allocate-checkpoints": {"copies": 2, "objective": "correlation", "balance": 0.5, "capacity_per_core": 3.0},
+        "allocate-checkpoints": {
+            "copies": 2,
+            "objective": "correlation",
+            "balance": 0.5,
+            "capacity_per_core": 3.0,
+            "anti_affinity": "node",
+        },
         "recovery-schedule": {"max_cpu": 0.7, "horizon": 900.0, "samples": 7, "prefetch": False},
         "replicate-tasks": {"budget": 3, "weight": "priority", "fail": ["operator:p01"]},
         "drain-schedule": {"max": 2, "keep_copies": "none", "nodes": ["operator:p01"], "restart_s": 60.0},
@@ -263,7 +269,7 @@ def test_plans_record_every_option_and_verify_reads_it_back(
     facts = {
         *options.recorded_facts,
         "cases",
-        *(f"{n}_requested" for n in ("alarming", "balance", "objective", "capacity_per_core", "tolerance")),
+        *(f"{n}_requested" for n in ("alarming", "balance", "objective", "capacity_per_core", "tolerance", "anti_affinity")),
     }
     assert set(plan.options) - facts == set(DEFAULTS[kind]) - {"seed", "strict_inputs"}
     assert options.of_plan(plan) == options.of("x", given)

@@ -98,8 +98,8 @@ def test_the_first_lines_say_what_matters() -> None:
     words = checked(ftplan.report(cases.recovery())).words
     lead = words[: words.index("How good it is")]
     for text in (
-        "Proven optimal",
-        "10 failed tasks come back in 6 steps",
+        "Optimal for these inputs; 1 assumption",
+        "10 failed tasks come back in 5 steps",
         "All 4 failed queries",
         "5 min",
         "No warnings",
