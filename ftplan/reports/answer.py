@@ -29,6 +29,8 @@ class Table:
         if self.most is None or shown is None or len(self.rows) <= shown:
             return self
         title = f"first {shown} … and {len(self.rows) - shown:,} more ({others})"
+        if self.title:
+            title = f"{self.title}: {title}"
         return replace(self, rows=self.rows[:shown], title=title)
 
 

@@ -269,7 +269,10 @@ def test_plans_record_every_option_and_verify_reads_it_back(
     facts = {
         *options.recorded_facts,
         "cases",
-        *(f"{n}_requested" for n in ("alarming", "balance", "objective", "capacity_per_core", "tolerance", "anti_affinity")),
+        *(
+            f"{n}_requested"
+            for n in ("alarming", "balance", "objective", "capacity_per_core", "tolerance", "anti_affinity")
+        ),
     }
     assert set(plan.options) - facts == set(DEFAULTS[kind]) - {"seed", "strict_inputs"}
     assert options.of_plan(plan) == options.of("x", given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ftplan.model.names import natural_key
@@ -109,9 +110,7 @@ def _nodes(plan: Plan) -> list[Table]:
     if not any(item.get("zone") for item in first.values()):
         columns, rows = (columns[0], *columns[2:]), [(row[0], *row[2:]) for row in rows]
     table = capped(columns[:-1] if several else columns, rows)
-    if table.title is not None:
-        return [Table(table.columns, table.rows, f"the {SHOWN} most loaded of {len(order):,} nodes (the JSON has all)")]
-    return [table]
+    return [replace(table, title="the most loaded first") if len(order) > SHOWN else table]
 
 
 def _node(facts: Mapping[str, Any], token: Mapping[str, Any], several: bool) -> tuple[Any, ...]:

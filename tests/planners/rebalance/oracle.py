@@ -101,8 +101,6 @@ class Oracle:
         network, stretch = self.cluster["network"], 1.0 / (1.0 - rho)
         speed, serial = network["bandwidth_mb_s"] * MB, self.asked.get("serialisation", math.inf) * MB
         parts = {k: v["value"] for k, v in self.asked.get("costs", {}).get("parameters", {}).items()}
-        if self.remote:
-            speed = math.inf  # no estimate: fetching is within the other parts
         delay, restart = network["delay_s"], parts.get("restart_s", 0.0)
         queue, detection = self.asked.get("queue_s", delay), parts.get("detection_s", 0.0)
         age = checkpoint["interval_s"] * parts.get("replay_share", 1.0)

@@ -100,7 +100,7 @@ def test_no_step_could_restore_more_than_its_bound(seed: int, policy: str) -> No
         possible[state.step] = most(state)
         return POLICIES[policy](state, budget, number)
 
-    result = construct_schedule(case(seed), RecoveryOptions(iterations=50), watched)
+    result = construct_schedule(case(seed), RecoveryOptions(objective="priority", iterations=50), watched)
     if result.answer is None:
         assert result.status == "infeasible"
         return
@@ -116,7 +116,7 @@ def test_no_step_could_restore_more_than_its_bound(seed: int, policy: str) -> No
 
 def test_the_exact_planner_proves_most_of_these_cases_and_an_order_by_operators_does_not() -> None:
     """The cases tell good from bad: the same bound holds for both."""
-    options = RecoveryOptions(iterations=50)
+    options = RecoveryOptions(objective="priority", iterations=50)
     proved = dict.fromkeys(("exact", "operator-centric"), 0)
     for name, seed in itertools.product(proved, range(25)):
         proved[name] += construct_schedule(case(seed), options, POLICIES[name]).status == "optimal"
