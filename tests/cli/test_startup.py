@@ -68,7 +68,7 @@ def _loaded_by(args: list[str], folder: Path) -> list[str]:
 
 def test_verify_and_a_small_recovery_load_what_they_need(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
-    args = ["recovery-schedule", "-o", str(plan), "-q", "--no-progress"]
+    args = ["recovery-schedule", "--objective", "priority", "-o", str(plan), "-q", "--no-progress"]
     assert _loaded_by(args, STORM) == []
     assert _loaded_by(["verify", str(plan)], STORM) == []
 
@@ -76,16 +76,15 @@ def test_verify_and_a_small_recovery_load_what_they_need(tmp_path: Path) -> None
 def test_a_small_recovery_compiles_nothing() -> None:
     """By any planner, one after the other."""
     algorithms = ("operator-centric", "best-density", "dynamic-programming", "exact", "auto")
-    lines = [["+", "recovery-schedule", "--algorithm", algorithm, "-q", "--no-progress"] for algorithm in algorithms]
+    asked = ["+", "recovery-schedule", "--objective", "priority", "-q", "--no-progress"]
+    lines = [[*asked, "--algorithm", algorithm] for algorithm in algorithms]
     loaded = _loaded_by(list(itertools.chain.from_iterable(lines))[1:], STORM)
     assert "numba" not in loaded
     assert "pandas" not in loaded
 
 
 def test_a_small_repair_compiles_nothing() -> None:
-    loaded = _loaded_by(
-        ["recovery-schedule", "--objective", "priority-time", "-q", "--no-progress"], STORM.parent / "figure-2"
-    )
+    loaded = _loaded_by(["recovery-schedule", "-q", "--no-progress"], STORM.parent / "figure-2")
     assert "numba" not in loaded
 
 
