@@ -69,6 +69,7 @@ NO_SETS = {f"{STEPS}.{name}:optimum_where_few": lambda knapsack: None for name i
 
 PARTS = (
     Part("deep tree", NO_DEEP_TREE),
+    Part("integer program where the gap is small", {f"{STEPS}.exact:TIGHT": -1.0}),
     Part("search within exact", {f"{STEPS}.exact:local_search_step": as_hinted}),
     Part(
         "completion of closures",

@@ -289,7 +289,7 @@ def solve_program(
     if by == "GSCIP":
         if size is None:
             raise ValueError("SCIP's bounds are as good as its largest cost allows: give it as size")
-        size *= SCIP_DOUBT / DOUBT
+        size = scip_size(size)
     if budget.left_s < LEAST_TIME_S:
         budget.unfinished()
         return ProgramAnswer("unknown")
@@ -346,9 +346,19 @@ def solve_program(
 
 
 def on_safe_side(sense: Literal["min", "max"], bound: float, size: float = 1.0, doubt: float = DOUBT) -> float:
-    """Return a bound in floating point moved outward by a part of its size or of the objective's."""
-    margin = doubt * max(abs(bound), abs(size))
-    return bound - margin if sense == "min" else bound + margin
+    """Return a bound in floating point moved outward by its margin."""
+    moved = margin(bound, size, doubt)
+    return bound - moved if sense == "min" else bound + moved
+
+
+def margin(bound: float, size: float, doubt: float = DOUBT) -> float:
+    """Return what is taken off a bound in floating point: a part of its size or of the objective's."""
+    return doubt * max(abs(bound), abs(size))
+
+
+def scip_size(largest_cost: float) -> float:
+    """Return the size of an objective at which the margin of a bound is what SCIP's largest cost asks for."""
+    return largest_cost * SCIP_DOUBT / DOUBT
 
 
 def _set_highs(given: mathopt.SolveParameters, width: float) -> None:
@@ -421,4 +431,4 @@ def solve_linear(solver: pywraplp.Solver, budget: Budget, *, gap: float = GAP, o
 def linear_bound(solver: pywraplp.Solver, size: float) -> float:
     """Return what SCIP proved, on the safe side; *size* is the largest cost of a variable."""
     sense: Literal["min", "max"] = "max" if solver.Objective().maximization() else "min"
-    return on_safe_side(sense, float(solver.Objective().BestBound()), size * SCIP_DOUBT / DOUBT)
+    return on_safe_side(sense, float(solver.Objective().BestBound()), scip_size(size))

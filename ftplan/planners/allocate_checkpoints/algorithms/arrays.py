@@ -18,7 +18,7 @@ from ftplan.model.tolerances import LEAST_SCALE, NOISE, PROVEN, ROUNDING, SOLVED
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.model.units import MB
 from ftplan.planners.incumbents import Incumbents, wanted_gap
-from ftplan.planners.solver import DOUBT, SCIP_DOUBT
+from ftplan.planners.solver import margin, scip_size
 
 #: Bytes of one pair of key group and node: its cost, and whether it is allowed.
 BYTES_PER_PAIR = 9.0
@@ -149,6 +149,6 @@ class CheckpointProblem:
         log = self.incumbents()
         log.offer(np.zeros(0, dtype=np.int64), value, "plan")
         if bound is not None:
-            told_apart = self.noise + max(SCIP_DOUBT * self.largest_cost, DOUBT * abs(value))
+            told_apart = self.noise + margin(value, scip_size(self.largest_cost))
             log.prove(value if 0.0 <= value - bound <= told_apart else bound, "bound")
         return log.status, log.proven_bound

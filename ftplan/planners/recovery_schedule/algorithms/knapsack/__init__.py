@@ -9,7 +9,7 @@ weights, which query needs which. What is chosen pays for each element once.
   ``density_growth.py``.
 - Tabu search: ``tabu_rounds.py`` on the moves of ``tabu_moves.py``.
 - Proof: compiled ``deep_tree.py`` with ``residual_nodes.py`` and ``residual_flow.py``, a maximum flow that is kept from
-  node to node.
+  node to node; ``integer_program.py`` by HiGHS, where the relaxation is nearly tight.
 
 Every bound holds by weak duality, whatever the prices; searches promise nothing.
 """
