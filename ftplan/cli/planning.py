@@ -83,8 +83,8 @@ def _planned(kind: PlanKind, given: dict[str, Any]) -> Plan:
     ):
         plan = finished(ftplan.plan(kind.name, problem, algorithm=given["algorithm"], **asked))
     if given["algorithm"] is None:
-        proven = plan.options.get("then_recover") or plan.algorithm == "exact"
-        proof = "" if proven else "; exact proves the optimum"
+        unproven = plan.objective is not None and plan.objective.bound is None and not plan.options.get("then_recover")
+        proof = "; exact proves the optimum" if unproven and plan.algorithm != "exact" else ""
         say(f"algorithm: {plan.algorithm} (the default{proof})", quiet=given["quiet"])
     warn(plan.warnings, quiet=given["quiet"])
     for item in plan.assumptions or ():

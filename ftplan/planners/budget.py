@@ -105,9 +105,9 @@ class Budget:
         """Note that a solver stopped before its end: by the clock, unless its work was bounded and time is left."""
         self.cut = self.cut or self.iterations is None or self.left_s <= 0.02 * self.time_limit_s
 
-    def passes(self, usual: int) -> int:
-        """Return how many passes of some method may be made where *usual* are sensible."""
-        return usual if self.iterations is None else min(usual, self.iterations)
+    def passes(self, usual: int, each: int = 1) -> int:
+        """Return how many passes of some method may be made where *usual* are sensible; an iteration buys *each*."""
+        return usual if self.iterations is None else min(usual, self.iterations * each)
 
     def part(self, share: float) -> Budget:
         """Return a budget that ends when *share* of the time that is left here has gone.

@@ -83,7 +83,7 @@ class MigrationSetting(NamedTuple):
     #: Utilisation while catching up, where it is more than that of the group alone: a second of its input then takes so
     #: long to replay.
     rho: ArrayLike | None = None
-    #: State is fetched from a store whose distance is the same for all nodes: no move transfers anything.
+    #: State is fetched from a store as near to all nodes: no node sends any to another.
     remote: bool = False
 
 

@@ -107,7 +107,8 @@ class Oracle:
         replayed = 0.0 if self.remote else rate * age * size
         replay = replayed / speed + (age * rho if rate else 0.0)
         fetched, sent = state / speed + state / serial, state / speed + 2.0 * state / serial
-        cpa = delay + (restart + replay) * stretch
+        loading = state / speed if self.remote else 0.0
+        cpa = delay + (restart + loading + replay) * stretch
         pause = queue * stretch
         costs = {
             "cpa": Cost(cpa, cpa, replayed, replayed / speed),

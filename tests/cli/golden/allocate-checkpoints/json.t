@@ -313,5 +313,5 @@ Without balance, as JSON.
     "tool_version": "0.1.0",
     "warnings": []
   }
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

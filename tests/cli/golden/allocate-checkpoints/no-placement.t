@@ -47,6 +47,6 @@ Placed round robin instead.
   sessions/6  n6       n1
   sessions/7  n6       n2
   Usable: 114 (more is better); proven optimal, since no plan that keeps the same rules has more.
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: warning: tasks are placed round robin in file order, not where they really run [SPREAD]
   2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

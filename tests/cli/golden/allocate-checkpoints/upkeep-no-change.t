@@ -57,6 +57,6 @@ A plan that is as good as a fresh one stays.
   sessions/6  n6       n3
   sessions/7  n6       n2
   Usable: 70 (more is better); proven optimal, since no plan that keeps the same rules has more.
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: no change: a fresh plan is no better than the copies in place

@@ -59,7 +59,7 @@ Copies in place are moved until two moves or four megabytes are spent.
   alerts/1    n2    n5  262,144
   sessions/6  n5    n2  524,288
   Usable: 82 (more is better); it is proven that no plan that keeps the same rules gets above 100. The gap between the two is 22.0 % of the value: the best possible plan is no further away than that.
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: moved 2 copies (2 to mend broken rules): --max-moves 2 allows no more; a fresh plan is better by 0.4688 of what a random plan loses against a fresh one
   [3]
@@ -126,7 +126,7 @@ They are moved until the plan is close enough to a fresh one.
   sessions/5  n3    n2  524,288
   sessions/6  n5    n1  524,288
   Usable: 112 (more is better); it is proven that no plan that keeps the same rules gets above 114. The gap between the two is 1.8 % of the value: the best possible plan is no further away than that.
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   2> ftplan: moved 4 copies (2 to mend broken rules): 0.03817 of what a random plan loses against a fresh one is left, within --threshold 0.1
   [3]
@@ -192,7 +192,7 @@ Copies that break rules, and too few moves to mend them all.
   sessions/6     –  n4  524,288
   sessions/7     –  n3  524,288
   Usable: 14 (more is better); it is proven that no plan that keeps the same rules gets above 114. The gap between the two is 714.3 % of the value: the best possible plan is no further away than that.
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: warning: moved 3 copies: --max-moves 3 allows no more, and mending all rules that the copies in place break takes at least 12 moves of 5242880 bytes; still broken: copies-on-distinct-nodes (sessions/0 has 0 copies instead of 1 and 4 more), copies-in-distinct-zones (alerts/0 has a copy on n2, in a like its primary on n1 and 3 more), balance (n1 holds copies of load 136, outside 178.566 to 198.768 (fair share 188.667, balance 0.053538) and 5 more); the bound is that of any plan, also one that breaks rules [RULES_STILL_BROKEN]
   2> ftplan: warning: usable share 0.125, no better than random copies (0.2464) and --algorithm even (0.2727): in windows of overload this plan helps no more than chance; --algorithm even does as well [NO_GAIN_IN_USABLE_SHARE]
   2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]

@@ -63,7 +63,7 @@ A node joins a ring, and another one leaves it.
                   1.359          2,359,296
                   1.566          1,310,720
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. 2.25 MiB travel.
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: assumed: a core does 0.04151 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --add n6 -o grown.json -q
   $ ftplan verify grown.json --strict

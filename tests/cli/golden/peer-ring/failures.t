@@ -64,7 +64,7 @@ What a failure does to the ring: who takes over, and what is lost.
   longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  11.25 (n1)
   6 nodes stand on the ring. The most loaded one has 1.359 times its fair share; none can do better. All copies of a key group lie in different zones. If n3, n4 fail, nothing is lost.
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: warning: above 0.85 of their capacity: n6; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]
   2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
   $ ftplan peer-ring -t topology.yaml -c cluster.yaml -s stats --interval 10s --current ring.json --fail node:n2 --fail node:n3 --fail node:n4 --format table -q

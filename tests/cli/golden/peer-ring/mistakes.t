@@ -154,7 +154,7 @@ More nodes than places.
   longest mean time until caught up, s         never (n1)
   longest until all copies are there again, s  10 (n1)
   4 nodes stand on the ring. The most loaded one has 1.315 times its fair share; none can do better. All copies of a key group lie in different zones.
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: warning: no operator states checkpoint.interval_s: 10 s is taken; give --interval [INTERVAL_UNKNOWN]
   2> ftplan: warning: no bandwidth is known: 100 MiB/s is taken; give --bandwidth, or network.bandwidth_mb_s in the cluster file [BANDWIDTH_ASSUMED]
   2> ftplan: warning: above 0.85 of their capacity: n1; another node (--add) would relieve them, if capacity is as assumed (--capacity-per-core states it) [OVERLOADED]

@@ -51,7 +51,7 @@ As a table, with what there is to say of the inputs.
   n5                 1.024  0.5421  was overloaded
   n6                 1.265  0.6023  was overloaded
   3 moves undo it, the last phase first, 0.03096 s of pauses in all: rollback in the JSON
-  2> ftplan: algorithm: adaptive (the default; exact proves the optimum)
+  2> ftplan: algorithm: adaptive (the default)
   2> ftplan: assumed: a core does 0.03459 units of load per second, by which nodes are 70% busy on average; --capacity-per-core says [CAPACITY_ASSUMED]
 
 As a list to tick off.

@@ -111,7 +111,7 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   node  0                   3.881               7.762              11.64               15.52           19.41
   n4    █████████████████████████████████████████████████████████████████████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁···
   n3    ████████████████████████████████████████████████████████████████████████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: warning: by the recovery costs state is remote: a task fetches it from the store wherever it starts, and no copy on a node makes that faster: the placement of checkpoints no longer pays [REMOTE_STATE]
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 2 cores in sum, which is there at once; this plan recovers step by step all the same [BLOCKING_RECOVERY]
   2> ftplan: warning: the order of recovery gains next to nothing: priority x time lost is 38.1554, that of random orders 38.1554 on average; 50% of the failed cost is shared by all 2 failed queries [ORDER_GAINS_NOTHING]

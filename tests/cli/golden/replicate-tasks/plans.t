@@ -24,7 +24,7 @@ Half of the tasks, as a table.
   alerts/1    n4
   clicks/0    n6
   sessions/0  n5
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
 
 An optimum, as JSON.
@@ -183,7 +183,7 @@ For the failure of a zone.
   replica of  node
   alerts/0    n3
   clicks/0    n4
-  2> ftplan: algorithm: auto (the default; exact proves the optimum)
+  2> ftplan: algorithm: auto (the default)
   2> ftplan: assumed: each task of a source sends 1 record/s; rate_out in the topology, or statistics, say [RATES_ASSUMED]
 
 The fewest replicas for a fidelity, in a job without a cluster.

@@ -58,7 +58,7 @@ def test_no_other_queries_that_can_be_placed_are_worth_more(
 
 def assert_best(case: RecoveryProblem, best: float) -> None:
     """Assert that the plan of step 0 is worth *best*."""
-    result = exact(case, RecoveryOptions(prefetch=False))
+    result = exact(case, RecoveryOptions("priority", prefetch=False))
     if result.answer is None:
         assert best == 0
         return

@@ -161,11 +161,12 @@ def no_plan(
         proven = find_feasible(problem, limits_of(problem, rules), options.seed, part).status == "infeasible"
         budget.cut = budget.cut or part.cut
     if not proven:
+        more = "--time-limit" if options.iterations is None else "--iterations"
         return Result(
             "no-plan-in-time",
             None,
             rules.names(),
-            reason="no allocation was found within the limits, and none was ruled out: raise --time-limit",
+            reason=f"no allocation was found within the limits, and none was ruled out: raise {more}",
             warnings=problem.warnings + budget.warnings(),
         )
     # The proof stands; finding the smallest fix may take a little beyond the limit.

@@ -20,6 +20,8 @@ LEAST_RELIEF_LEFT = 0.5
 MOST_REFUSED_MOVES = 24
 #: Moves that one look considers, the cheapest.
 MOST_MOVES_AT_ONCE = 1024
+#: Moves of a repair that one iteration of bounded work buys.
+MOVES_PER_ITERATION = 100
 
 
 def repair_in_bulk(allocation: WorkingAllocation, budget: Budget) -> None:
@@ -194,7 +196,7 @@ def repair_nodes(allocation: WorkingAllocation, budget: Budget) -> bool:
     nodes, slots = np.arange(len(allocation.problem.nodes)), allocation.flat.size
     if slots > MANY_SLOTS:
         repair_in_bulk(allocation, budget)
-    for _ in range(budget.passes(1000 + 4 * slots)):
+    for _ in range(budget.passes(1000 + 4 * slots, MOVES_PER_ITERATION)):
         if allocation.is_feasible():
             return True
         if budget.over():

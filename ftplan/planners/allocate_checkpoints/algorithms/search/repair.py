@@ -9,6 +9,7 @@ import numpy as np
 from ftplan.planners.allocate_checkpoints.algorithms.search.local_search import OPERATORS, SWAP
 from ftplan.planners.allocate_checkpoints.algorithms.search.node_repair import (
     LEAST_RELIEF,
+    MOVES_PER_ITERATION,
     RatedChanges,
     RepairChange,
     repair_nodes,
@@ -44,7 +45,7 @@ def _spread_takeovers(allocation: WorkingAllocation, budget: Budget) -> bool:
     allocation.count_takeovers()
     assert allocation.taken is not None
     least = LEAST_RELIEF * max(float(failover.load.sum()), 1e-300) / max(failover.own.size, 1)
-    for _ in range(budget.passes(1000 + 4 * allocation.flat.size)):
+    for _ in range(budget.passes(1000 + 4 * allocation.flat.size, MOVES_PER_ITERATION)):
         breach = np.maximum(allocation.taken - failover.upper, 0.0).reshape(-1)
         broken = np.flatnonzero(breach > 0)
         if not broken.size:
