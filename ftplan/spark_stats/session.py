@@ -248,7 +248,7 @@ def _sail(master: str | None) -> Iterator[Session]:
     import pysail
     from pysail.spark import SparkConnectServer
 
-    server = SparkConnectServer(ip="127.0.0.1", port=0)
+    server, before = SparkConnectServer(ip="127.0.0.1", port=0), set(sys._current_frames())
     try:
         with ExitStack() as stack:
             with deferred():
@@ -259,12 +259,12 @@ def _sail(master: str | None) -> Iterator[Session]:
     finally:
         with undisturbed():
             # It was not started yet where a second signal came; it waits for a case of a sweep that is under way.
-            if not (_in_time(server.stop) and _functions_ended()):
+            if not (_in_time(server.stop) and _functions_ended(before)):
                 _LEFT.append("sail")
 
 
-def _functions_ended(limit_s: float = 10.0) -> bool:
-    """Wait until no thread of Sail runs Python any more; return whether none does.
+def _functions_ended(before: set[int], limit_s: float = 10.0) -> bool:
+    """Wait until no thread of Sail runs Python any more, of those not there *before*; return whether none does.
 
     After an interrupt a function may still be at work on its batch; if the interpreter ended meanwhile, the thread
     could not get back in and would abort the process.
@@ -273,7 +273,7 @@ def _functions_ended(limit_s: float = 10.0) -> bool:
     calm = 0
     while calm < 5 and time.monotonic() < end:
         own = {t.ident for t in threading.enumerate() if not isinstance(t, threading._DummyThread)}
-        calm = calm + 1 if set(sys._current_frames()) <= own else 0
+        calm = calm + 1 if set(sys._current_frames()) <= own | before else 0
         time.sleep(0.01)
     return calm >= 5
 

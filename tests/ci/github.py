@@ -16,7 +16,7 @@ from tests.places import ROOT
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 #: Arguments with which a plan is there at once.
-QUICK = "--algorithm operator-centric --samples 0"
+QUICK = "--algorithm operator-centric --samples 0 --iterations 0"
 
 
 @dataclass

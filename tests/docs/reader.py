@@ -62,7 +62,11 @@ def _tracked(folder: Path) -> set[str]:
 
 
 #: Allocations on pages are bounded by work, so that they show the same on each machine.
-LIMITS = {"FTPLAN_ALLOCATE_CHECKPOINTS_ITERATIONS": "1", "FTPLAN_ALLOCATE_CHECKPOINTS_TIME_LIMIT": "60s"}
+LIMITS = {
+    f"FTPLAN_{command}_{option}": value
+    for command, work in (("ALLOCATE_CHECKPOINTS", "1"), ("RECOVERY_SCHEDULE", "2"))
+    for option, value in (("ITERATIONS", work), ("TIME_LIMIT", "60s"))
+}
 #: A command of a page: its folder below the root, the line, and whether the page shows what it prints.
 Typed = tuple[str, str, bool]
 #: What pages that begin with the same commands share: what the last of them answers, and the files that it writes.

@@ -153,7 +153,7 @@ def _more(command: str, random: Random) -> dict[str, Any]:
             {"curve": True}, {"threshold": 0.1, "max_changes": 2},
         ],
         "recovery-schedule": [
-            {}, {}, {"objective": "priority-time"}, {"objective": "fidelity-time"}, {"prefetch": False},
+            {"objective": "priority"}, {"objective": "priority"}, {}, {"objective": "fidelity-time"}, {"prefetch": False},
             {"parallel_recovery": True}, {"complete_failure": True}, {"arrivals": False}, {"capacity": 3},
             {"bandwidth": 10},
         ],

@@ -16,7 +16,8 @@ HELD_AGAINST = {"recovery-schedule": ("before", "step_by_step", "random", "sampl
 
 
 @pytest.mark.parametrize(
-    ("command", "options"), [("recovery-schedule", {"objective": "priority"}), ("replicate-tasks", {"budget": "20%", "iterations": 3})]
+    ("command", "options"),
+    [("recovery-schedule", {"objective": "priority"}), ("replicate-tasks", {"budget": "20%", "iterations": 3})],
 )
 def test_only_comparisons_are_left_out(command: str, options: dict[str, Any]) -> None:
     problem = ftplan.load(**{role: STORM / f"{role}.yaml" for role in ("topology", "cluster", "failure")})  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ CASES_AND_AXES = """
 format: ftplan/what-if
 format_version: "1.0"
 inputs: {topology: topology.yaml, cluster: cluster.yaml}
-run: {command: recovery-schedule, fail: zone:rack-a, options: {max-cpu: 0.9}}
+run: {command: recovery-schedule, fail: zone:rack-a, options: {max-cpu: 0.9, objective: priority}}
 measures: [objective, last-back-s, summary.after.priority_time]
 cases:
   - {id: faster-network, set: {network: {bandwidth_mb_s: 100}}}

@@ -22,8 +22,8 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.local_search import NeighbourhoodSizes, large_neighbourhood_search
 
-#: Copies in one neighbourhood, about, and the fewest nodes.
-COPIES_PER_NEIGHBOURHOOD = 160
+#: Copies in one neighbourhood, about, with a thorough look and with a quick one, and the fewest nodes.
+FEW_COPIES, MANY_COPIES = 40, 160
 FEWEST_NODES = 4
 #: Nodes of the search tree, and the relative gap, at which one neighbourhood is left.
 TREE_NODES = 100
@@ -56,7 +56,8 @@ def exchange_copies(
     most = max(FEWEST_NODES, nodes.size // 2)
     start = log.answer
     assert start is not None
-    size = int(np.clip(COPIES_PER_NEIGHBOURHOOD * nodes.size // max(start.size, 1), FEWEST_NODES, most))
+    copies_at_once = FEW_COPIES if tree_nodes == TREE_NODES else MANY_COPIES
+    size = int(np.clip(copies_at_once * nodes.size // max(start.size, 1), FEWEST_NODES, most))
     cost = priced(problem, limits, dual.prices)
     least = problem.copies * cost.min(axis=1)
 

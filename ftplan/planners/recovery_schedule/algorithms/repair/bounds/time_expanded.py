@@ -23,6 +23,8 @@ from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import Host
 
 #: Pieces of time of the first program, the next and so on, with what is whole in it.
 PROGRAMS = ((12, PLACED), (12, ALL), (20, ALL), (32, ALL))
+#: Iterations of bounded work that one of them costs.
+ITERATIONS = 4
 #: Pieces of the linear program that says where to divide, and its share of the time.
 DIVIDED, GUIDE = 40, 0.3
 #: Columns of a program above which it is not built.
@@ -55,7 +57,7 @@ def time_expanded_bound(repair: ClairvoyantRepair, stairs: StepFunctionBound, bu
         if answer is not None:
             best, found = max(best, answer.lost), _Guide(found.at_s, answer.up, stairs.end_s)
     took_s, last = 0.0, (0, RELAXED)
-    for pieces, whole in PROGRAMS:
+    for pieces, whole in PROGRAMS[: budget.passes(ITERATIONS * len(PROGRAMS)) // ITERATIONS]:
         at_s = found.divided(_kept(repair), pieces)
         if (len(at_s), whole) == last or _columns(groups, len(at_s)) > MOST_COLUMNS or not budget.pays(took_s):
             break
