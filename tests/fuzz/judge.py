@@ -153,9 +153,9 @@ def _more(command: str, random: Random) -> dict[str, Any]:
             {"curve": True}, {"threshold": 0.1, "max_changes": 2},
         ],
         "recovery-schedule": [
-            {"objective": "priority"}, {"objective": "priority"}, {}, {"objective": "fidelity-time"}, {"prefetch": False},
-            {"parallel_recovery": True}, {"complete_failure": True}, {"arrivals": False}, {"capacity": 3},
-            {"bandwidth": 10},
+            {}, {"objective": "priority"}, {"objective": "priority"}, {"objective": "fidelity-time"},
+            {"prefetch": False}, {"parallel_recovery": True}, {"complete_failure": True}, {"arrivals": False},
+            {"capacity": 3}, {"bandwidth": 10},
         ],
         "drain-schedule": [
             {}, {}, {"partial": False}, {"move": True}, {"max": 2}, {"max_per_zone": 1}, {"keep_priority": 2},

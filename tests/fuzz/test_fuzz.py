@@ -10,7 +10,7 @@ from tests.fuzz.judge import judge
 pytestmark = pytest.mark.usefixtures("few_random_orders")
 
 #: Documents, and how many a test takes.
-DOCUMENTS, AT_ONCE = examples(300), 20
+DOCUMENTS, AT_ONCE = examples(200), 20
 
 
 @pytest.mark.parametrize("first", range(0, DOCUMENTS, AT_ONCE))
