@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import socket
 import subprocess
 import sys
@@ -162,3 +163,24 @@ def test_java_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert java_version() is None
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
     assert java_version() is None
+
+
+def test_only_threads_that_came_with_sail_are_waited_for() -> None:
+    """Programs have threads that ``threading`` does not know; they are at work after a log as before it."""
+    begun, ends, ended = (_thread.allocate_lock() for _ in range(3))
+    for lock in (begun, ends, ended):
+        lock.acquire()
+
+    def foreign() -> None:
+        begun.release()
+        ends.acquire()
+        ended.release()
+
+    _thread.start_new_thread(foreign, ())
+    begun.acquire()
+    try:
+        assert session._functions_ended(set(sys._current_frames()), limit_s=60.0)
+        assert not session._functions_ended(set(), limit_s=0.1)
+    finally:
+        ends.release()
+        ended.acquire()
