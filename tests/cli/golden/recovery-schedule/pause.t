@@ -12,8 +12,8 @@ A running query gives way to a failed one that matters more, and comes back with
   $ cat > failure.yaml <<END
   > {format: ftplan/failure, format_version: "1.0", fail: ["node:n1"], arrivals: [{at_s: 120, node: {id: n3, cpu: 1.25}}]}
   > END
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml -f failure.yaml --objective priority-time --output waits.json -q
-  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml -f failure.yaml --objective priority-time --pause-lower-priority --output gives-way.json --format table
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml -f failure.yaml --objective priority-time --iterations 1 --time-limit 60s --output waits.json -q
+  $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml -f failure.yaml --objective priority-time --iterations 1 --time-limit 60s --pause-lower-priority --output gives-way.json --format table
   2> ftplan: algorithm: auto (the default)
   2> ftplan: warning: 1 node failed, fewer than 2: Su & Zhou then block until there is room for all that failed, 1 cores in sum, which is there at 120 s; this plan recovers step by step all the same [BLOCKING_RECOVERY]
   2> ftplan: assumed: failures are noticed and tasks start again in no time; --costs says what both take [DETECTION_ASSUMED]
