@@ -17,7 +17,7 @@ QUESTION = {
     "format_version": "1.0",
     "name": "spare nodes",
     "inputs": {"topology": str(STORM / "topology.yaml"), "cluster": str(STORM / "cluster.yaml")},
-    "run": {"command": "recovery-schedule", "fail": "zone:rack-a"},
+    "run": {"command": "recovery-schedule", "fail": "zone:rack-a", "options": {"objective": "priority"}},
     "measures": [
         {"name": "summary.after.last_back_s", "sense": "min", "unit": "s"},
         {"name": "summary.after.priority_time", "sense": "min", "unit": "s"},

@@ -363,7 +363,7 @@ def scip_size(largest_cost: float) -> float:
 
 def _set_highs(given: mathopt.SolveParameters, width: float) -> None:
     """Let programs miss their rows and whole numbers by so much."""
-    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
+    for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance", "dual_feasibility_tolerance"):
         given.highs.double_options[name] = width
 
 

@@ -22,7 +22,7 @@ def write_sweep(folder: Path) -> None:
         "format_version": "1.0",
         "name": "seeds",
         "inputs": {name: str(STORM / f"{name}.yaml") for name in ("topology", "cluster", "failure")},
-        "run": {"command": "recovery-schedule"},
+        "run": {"command": "recovery-schedule", "options": {"objective": "priority"}},
         "measures": ["objective", "bound"],
         "cases": [*cases, {"id": "wrong", "remove": "node:c1"}],
     }

@@ -13,7 +13,7 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import StepFunctionBound, waiting_queries
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch
 from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import HostGroups
-from ftplan.planners.solver import solve_program
+from ftplan.planners.solver import on_safe_side, solve_program
 
 #: What is whole in a program: nothing, where tasks run, and when they have caught up too.
 RELAXED, PLACED, ALL = 0, 1, 2
@@ -23,6 +23,8 @@ LEAST_TIME_S = 0.05
 NODES_PER_ITERATION = 10
 #: What ends by so many seconds before the end of a piece only counts in the next; once for each query and epoch.
 OPEN_S = 1e-4
+#: Size of the objective, of which a margin is taken off the bound, for each column: rounding adds up over them.
+DOUBT_PER_COLUMN = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,12 +227,25 @@ def solve(program: TimeExpandedProgram, budget: Budget, whole: int, seed: int) -
         if cost:
             model.objective.set_linear_coefficient(column, cost / scale)
     per_iteration = NODES_PER_ITERATION
-    answer = solve_program(model, "HIGHS", budget, seed, nodes_per_iteration=per_iteration, only_bound=True)
+    size = max(1.0, DOUBT_PER_COLUMN * len(columns))
+    answer = solve_program(model, "HIGHS", budget, seed, size=size, nodes_per_iteration=per_iteration, only_bound=True)
     solved = answer.ended == "optimal"
-    if answer.bound is None or not (solved or whole):
+    prices = None if whole else answer.prices(list(model.linear_constraints()))
+    bound = answer.bound if prices is None else _bound_at(prices, rows, scale)
+    if bound is None or not (solved or whole):
         return None
     up = np.zeros(len(program.priorities))
     if answer.found:
         values = answer.values(columns)
         up = np.array([sum(worth * values[w] for w, worth in here) for here in program.priorities])
-    return TimeExpandedRepair((1.0 + answer.bound) * scale - program.open, up, solved)
+    return TimeExpandedRepair((1.0 + bound) * scale - program.open, up, solved)
+
+
+def _bound_at(prices: FloatArray, rows: ProgramRows, scale: float) -> float:
+    """Return the bound of a linear program at the prices of its rows, whatever tolerance found them."""
+    prices, cost = np.minimum(prices, 0.0), np.array(rows.cost) / scale
+    for price, terms in zip(prices.tolist(), rows.row, strict=True):
+        if price:
+            for column, value in terms:
+                cost[column] -= price * value
+    return on_safe_side("min", float(prices @ np.array(rows.limit) + np.minimum(cost, 0.0).sum()))
