@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
+from ftplan.io.options.quantities import seconds_of
 from ftplan.model import ranges
 from ftplan.model.names import ID_PATTERN
 
@@ -46,7 +47,6 @@ def _whole(value: Any) -> Any:
 
 
 _PERIOD = r"^(\d+(?:\.\d+)?)(s|m|h|d|w)$"
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 def _period(value: str) -> str:
@@ -57,8 +57,7 @@ def _period(value: str) -> str:
 
 def period_s(text: str) -> float | None:
     """Return the seconds of a time with its unit, None where it is none, or less than one second."""
-    found = re.match(_PERIOD, text)
-    seconds = 0.0 if found is None else float(found[1]) * _SECONDS[found[2]]
+    seconds = seconds_of(text) if re.match(_PERIOD, text) else 0.0
     return seconds if 1.0 <= seconds <= ranges.INTERVAL_S.high else None
 
 
