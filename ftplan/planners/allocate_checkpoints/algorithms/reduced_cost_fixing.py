@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,11 +23,17 @@ from ftplan.planners.budget import Budget
 from ftplan.planners.incumbents import Incumbents
 from ftplan.planners.local_search import NeighbourhoodSizes, large_neighbourhood_search
 
-#: Copies in one neighbourhood, about, with a thorough look and with a quick one, and the fewest nodes.
-FEW_COPIES, MANY_COPIES = 40, 160
+
+class Look(NamedTuple):
+    """How a neighbourhood is looked at: copies in it, about, and nodes of the search tree at which it is left."""
+
+    copies: int
+    tree_nodes: int
+
+
+THOROUGH, QUICK = Look(40, 100), Look(160, 5)
+#: Fewest nodes of a neighbourhood, and the relative gap at which one is left.
 FEWEST_NODES = 4
-#: Nodes of the search tree, and the relative gap, at which one neighbourhood is left.
-TREE_NODES = 100
 RELATIVE_GAP = 1e-6
 #: By how many nodes a neighbourhood grows after as many failures as there are nodes, and how often before the end.
 GROWTH, MOST_GROWTHS = 2, 3
@@ -41,7 +48,7 @@ def exchange_copies(
     seed: int,
     rounds: int,
     budget: Budget,
-    tree_nodes: int = TREE_NODES,
+    look: Look = THOROUGH,
 ) -> None:
     """Offer copies (U, c) that are better than those in the log, by re-solving small sets of nodes exactly.
 
@@ -56,14 +63,13 @@ def exchange_copies(
     most = max(FEWEST_NODES, nodes.size // 2)
     start = log.answer
     assert start is not None
-    copies_at_once = FEW_COPIES if tree_nodes == TREE_NODES else MANY_COPIES
-    size = int(np.clip(copies_at_once * nodes.size // max(start.size, 1), FEWEST_NODES, most))
+    size = int(np.clip(look.copies * nodes.size // max(start.size, 1), FEWEST_NODES, most))
     cost = priced(problem, limits, dual.prices)
     least = problem.copies * cost.min(axis=1)
 
     def exchanged(copies: IntArray, nodes_at_once: int) -> IntArray:
         destroyed = _destroyed(cost, least, nodes, copies, min(nodes_at_once, nodes.size), rng)
-        better = _repaired(problem, limits, columns, destroyed, copies, seed, budget, tree_nodes)
+        better = _repaired(problem, limits, columns, destroyed, copies, seed, budget, look.tree_nodes)
         log.offer(better, problem.value(better), "neighbourhoods")
         return better
 
@@ -150,11 +156,9 @@ FEW_COLUMNS = 3_000
 #: Neighbourhoods searched before the whole model is solved, and where it is not.
 FEW_ROUNDS = 40
 MANY_ROUNDS = 1_000_000
-#: Pairs above which neighbourhoods keep to columns that cost at most this part of the gap more than the cheapest, and
-#: the nodes of the search tree that each then gets.
+#: Pairs above which neighbourhoods keep to columns that cost at most this part of the gap more than the cheapest.
 MANY_PAIRS = 300_000
 NEAR_SHARE = 0.003
-FEW_TREE_NODES = 5
 
 
 def open_columns(problem: CheckpointProblem, limits: Limits, dual: AllocationDual, value: float) -> BoolArray:
@@ -217,12 +221,12 @@ def close_gap(
     small = variables <= MOST_COLUMNS
     # A number of rounds, not a share of the clock, so that what is closed in time is the same every time.
     rounds = 0 if variables <= FEW_COLUMNS else FEW_ROUNDS if small else MANY_ROUNDS
-    tree_nodes = TREE_NODES
+    look = THOROUGH
     # Many quick looks at what is nearly a tie find more than a few thorough ones.
     if problem.cost.size > MANY_PAIRS and limits.failover is None:
         columns &= open_columns(problem, limits, dual, dual.bound + NEAR_SHARE * (log.value - dual.bound))
-        tree_nodes = FEW_TREE_NODES
-    exchange_copies(problem, limits, columns, log, dual, seed, rounds, budget, tree_nodes)
+        look = QUICK
+    exchange_copies(problem, limits, columns, log, dual, seed, rounds, budget, look)
     if log.closed or budget.over() or not small:
         return
     left_out_at = log.value
