@@ -10,7 +10,7 @@ from ftplan.model.kinds import row
 from ftplan.model.plan import Plan
 from ftplan.planners.assessments import Difference
 from ftplan.reports.answer import Answer, Table
-from ftplan.reports.numbers import count, is_number
+from ftplan.reports.numbers import is_number, under_assumptions
 
 #: Rows of a table that are shown unless more are asked for; the JSON has all.
 SHOWN = 40
@@ -61,8 +61,7 @@ def verdict(plan: Plan) -> str | None:
     """Return the status, and how many assumptions it holds for."""
     if not plan.assumptions:
         return plan.status
-    optimal = "optimal for these inputs" if plan.status == "optimal" else plan.status
-    return f"{optimal}; {count(len(plan.assumptions), 'assumption')}"
+    return under_assumptions(str(plan.status), len(plan.assumptions))
 
 
 def refusal(plan: Plan) -> list[tuple[str, Any]]:

@@ -197,3 +197,8 @@ def count(number_of: int, what: str, several: str | None = None) -> str:
     """Return a number of things in words."""
     plural = several or (f"{what[:-1]}ies" if what.endswith("y") else f"{what}s")
     return f"{number_of:,} {what if number_of == 1 else plural}"
+
+
+def under_assumptions(said: str, assumptions: int) -> str:
+    """Return what is *said* of a plan, ``optimal`` for its inputs alone, and how many assumptions it holds for."""
+    return f"{'optimal for these inputs' if said == 'optimal' else said}; {count(assumptions, 'assumption')}"

@@ -9,7 +9,7 @@ from ftplan.model.kinds import metrics_of
 from ftplan.model.plan import Objective, Plan
 from ftplan.reports.charts import Bar, bars
 from ftplan.reports.drawing import Figure, figure
-from ftplan.reports.numbers import LARGE, NOTHING, count, figures_in, label, quantity, share, shown, unit_of
+from ftplan.reports.numbers import LARGE, NOTHING, figures_in, label, quantity, share, shown, under_assumptions, unit_of
 
 Tone = Literal["good", "warn", "bad", "plain"]
 #: Gaps up to which a plan counts as good, and from which on as loose.
@@ -40,19 +40,14 @@ def badge(plan: Plan) -> Badge:
     if plan.status == "no-plan-in-time":
         return Badge("no plan in time", "bad")
     if plan.status == "optimal" or (objective is not None and objective.gap is not None and objective.gap <= 1e-9):
-        return Badge(_proven(plan), "good")
+        assumed = len(plan.assumptions or ())
+        return Badge(under_assumptions("optimal", assumed) if assumed else "proven optimal", "good")
     if objective is None or objective.value is None:
         return Badge("not rated", "plain")
     if objective.gap is None:
         return Badge("no bound", "plain")
     text = f"within {gap_of(objective)} of the best possible"
     return Badge(text, "good" if objective.gap <= GOOD else "warn" if objective.gap > LOOSE else "plain")
-
-
-def _proven(plan: Plan) -> str:
-    if not plan.assumptions:
-        return "proven optimal"
-    return f"optimal for these inputs; {count(len(plan.assumptions), 'assumption')}"
 
 
 def gap_of(objective: Objective) -> str:
