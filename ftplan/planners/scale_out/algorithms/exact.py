@@ -73,12 +73,13 @@ class ScalingModel:
         for _, own, taken in self._by_job():
             for i in own.sizes.keys() & self.leaner.keys():
                 self.model.add_at_most_one(taken, self.leaner[i])
-        self.first = self._tasks_by_size([(i, choices.smaller[i], taken) for i, taken in self.smaller.items()])
-        self.second = self._tasks_by_size(
-            [(i, choices.roomier[i], taken) for i, taken in self.roomier.items()]
-            + [(i, choices.leaner[i], taken) for i, taken in self.leaner.items()]
-            + [(i, tasks, taken) for _, level, taken in self._by_job() for i, tasks in level.sizes.items()]
-        )
+        first = [(i, choices.smaller[i], taken) for i, taken in self.smaller.items()]
+        second = [
+            *((i, choices.roomier[i], taken) for i, taken in self.roomier.items()),
+            *((i, choices.leaner[i], taken) for i, taken in self.leaner.items()),
+            *((i, tasks, taken) for _, level, taken in self._by_job() for i, tasks in level.sizes.items()),
+        ]
+        self.first, self.second = self._tasks_by_size(first), self._tasks_by_size(second)
         if self.cores.most is not None:
             freed: Any = sum(
                 (int(room.now[i]) - tasks) * self.size[i] * self.smaller[i] for i, tasks in choices.smaller.items()
@@ -86,7 +87,7 @@ class ScalingModel:
             self.model.add(_units(self.first) <= self.cores.most)
             self.model.add(_units(self.second) <= self.cores.most + freed)
         if np.isfinite(self.problem.slots):
-            self._limit_slots()
+            self._limit_slots([*first, *second])
         self.on_nodes: tuple[dict[tuple[int, Alike], Any], dict[tuple[int, Alike], Any]] = ({}, {})
         if self.problem.nodes:
             self._nodes_together()
@@ -98,13 +99,12 @@ class ScalingModel:
                     self.model.add(sum(on) == tasks)
         self.value: Any = sum(self._worth(level, job) * taken for job, level, taken in self._by_job())
 
-    def _limit_slots(self) -> None:
-        """Limit slots: a slot sharing group of a job takes as many as its operator with most tasks has."""
+    def _limit_slots(self, chosen: list[tuple[int, int, Any]]) -> None:
+        """Limit slots: a slot sharing group of a job takes as many as its operator with most tasks has.
+
+        *chosen*: each operator that may change, its tasks then, and whether it does.
+        """
         added: dict[int, list[Any]] = {}
-        chosen = [(i, tasks, self.smaller[i]) for i, tasks in self.choices.smaller.items()]
-        chosen += [(i, tasks, self.roomier[i]) for i, tasks in self.choices.roomier.items()]
-        chosen += [(i, tasks, self.leaner[i]) for i, tasks in self.choices.leaner.items()]
-        chosen += [(i, tasks, taken) for _, level, taken in self._by_job() for i, tasks in level.sizes.items()]
         for i, tasks, taken in chosen:
             added.setdefault(i, []).append((tasks - int(self.room.now[i])) * taken)
         most = int(self.problem.most_slots)

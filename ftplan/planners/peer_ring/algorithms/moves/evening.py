@@ -30,8 +30,13 @@ class EvenCuts(NamedTuple):
 def unevenness(problem: RingProblem, order: IntArray, first: IntArray) -> float:
     """Return the sum of squared loads over cpu: least where every node has its fair share."""
     sums = sums_around(problem.load)
-    arcs = sums[first + (np.roll(first, -1) - first - 1) % len(problem.load) + 1] - sums[first]
+    arcs = sums[_ends(first, len(problem.load))] - sums[first]
     return float((arcs**2 / problem.cpu[order]).sum())
+
+
+def _ends(first: IntArray, size: int) -> IntArray:
+    """Return where the arcs that begin at some positions end, (n,), as places over two turns."""
+    return first + (np.roll(first, -1) - first - 1) % size + 1
 
 
 def evened(
@@ -80,8 +85,7 @@ class _Cuts:
 
     def bytes(self, first: IntArray) -> float:
         """Return what travels for cuts, (n,)."""
-        ends = first + (np.roll(first, -1) - first - 1) % self.size + 1
-        slots = np.arange(len(first))
+        slots, ends = np.arange(len(first)), _ends(first, self.size)
         return float((self.bytes_to[slots, ends] - self.bytes_to[slots, first]).sum())
 
     def least(self, start: int, most: float | None) -> IntArray | None:
