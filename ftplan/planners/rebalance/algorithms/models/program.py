@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
+from ftplan.planners.priced_bound import Entries
 
 #: Most by which a scaled row may be broken where that is allowed.
 MOST_SLACK = 1e3
@@ -37,7 +38,7 @@ class Program:
 
     def reduced_costs(self, prices: FloatArray) -> FloatArray:
         """Return the costs (V,) with each row's price paid for what a variable takes of it."""
-        return self.cost - np.bincount(self.column, self.entry * prices[self.row], minlength=len(self.cost))
+        return self._entries.reduced(self.cost, prices)
 
     def dual_bound(self, prices: FloatArray) -> float:
         """Return the Lagrangian bound at any prices of rows, (R,): it holds whoever found them.
@@ -45,8 +46,11 @@ class Program:
         A row that is not limited on the side that its price speaks of has to have no price.
         """
         sides = np.where(prices > 0.0, self.low, np.where(prices < 0.0, self.high, 0.0))
-        reduced = self.reduced_costs(prices)
-        return float((prices * sides).sum() + (np.minimum(reduced, 0.0) * self.most).sum())
+        return self._entries.bound(self.cost, self.most, sides, prices)
+
+    @property
+    def _entries(self) -> Entries:
+        return Entries(self.row, self.column, self.entry)
 
     def restricted(self, free: BoolArray, x: FloatArray) -> Program:
         """Return the program of the free variables, (V,), where all others are as in x, (V,)."""

@@ -11,6 +11,7 @@ from ftplan.model.measures.replica_hosts import ANYWHERE, NOWHERE
 from ftplan.model.topology import BoolArray, FloatArray, IntArray
 from ftplan.planners.budget import Budget
 from ftplan.planners.fidelity_circuit.circuit import Circuit, circuit
+from ftplan.planners.priced_bound import Entries
 from ftplan.planners.replicate_tasks.algorithms.models.candidate_nodes import CandidateNodes, Sites, current_of
 from ftplan.planners.replicate_tasks.algorithms.models.monomials import Term, rows, used_together
 from ftplan.planners.replicate_tasks.problem import ReplicationProblem
@@ -180,15 +181,12 @@ class JointProgram:
     def _priced(self, price: FloatArray) -> float:
         """Return the bound that prices of the rows give, those of equations last."""
         price = np.where(np.arange(len(price)) < len(self.rows), np.maximum(price, 0.0), price)
-        rows = [*(terms for terms, _ in self.rows), *self.equal]
-        beyond = np.zeros(len(self.upper))
+        worth = np.zeros(len(self.upper))
         for k, weight in self.goal:
-            beyond[k] += weight
-        variable = np.array([k for terms in rows for k, _ in terms], dtype=np.int64)
-        weights = np.array([weight for terms in rows for _, weight in terms])
-        beyond -= np.bincount(variable, weights * np.repeat(price, [len(terms) for terms in rows]), len(beyond))
-        most = np.array([most for _, most in self.rows])
-        return float(price[: len(most)] @ most + np.maximum(beyond, 0.0) @ np.array(self.upper))
+            worth[k] += weight
+        entries = Entries.of([*(terms for terms, _ in self.rows), *self.equal])
+        most = np.array([*(most for _, most in self.rows), *(0.0 for _ in self.equal)])
+        return -entries.bound(-worth, np.array(self.upper), most, -price)
 
     def solved(
         self, budget: Budget, start: IntArray | None = None, scale: float = 1.0, only: BoolArray | None = None

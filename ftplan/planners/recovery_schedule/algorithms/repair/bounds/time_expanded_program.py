@@ -10,6 +10,7 @@ import numpy as np
 from ftplan.model.tolerances import ROUNDING
 from ftplan.model.topology import FloatArray
 from ftplan.planners.budget import Budget
+from ftplan.planners.priced_bound import Entries
 from ftplan.planners.recovery_schedule.algorithms.repair.bounds.step_function import StepFunctionBound, waiting_queries
 from ftplan.planners.recovery_schedule.algorithms.repair.clairvoyant import Epoch
 from ftplan.planners.recovery_schedule.algorithms.repair.host_groups import HostGroups
@@ -243,9 +244,6 @@ def solve(program: TimeExpandedProgram, budget: Budget, whole: int, seed: int) -
 
 def _bound_at(prices: FloatArray, rows: ProgramRows, scale: float) -> float:
     """Return the bound of a linear program at the prices of its rows, whatever tolerance found them."""
-    prices, cost = np.minimum(prices, 0.0), np.array(rows.cost) / scale
-    for price, terms in zip(prices.tolist(), rows.row, strict=True):
-        if price:
-            for column, value in terms:
-                cost[column] -= price * value
-    return on_safe_side("min", float(prices @ np.array(rows.limit) + np.minimum(cost, 0.0).sum()))
+    cost, entries = np.array(rows.cost) / scale, Entries.of(rows.row)
+    bound = entries.bound(cost, np.ones(len(cost)), np.array(rows.limit), np.minimum(prices, 0.0))
+    return on_safe_side("min", bound)
