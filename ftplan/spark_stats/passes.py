@@ -1,4 +1,4 @@
-"""The passes over a log, one for each output table, and what they add up to.
+"""The pass over a log, and what it adds up to.
 
 The node that held a task or key group is the one that logged most of its records.
 """
@@ -6,7 +6,7 @@ The node that held a task or key group is the one that logged most of its record
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from ftplan.spark_stats import tables
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.operators import Operators, as_id
-from ftplan.spark_stats.readers import Log
-from ftplan.spark_stats.records import Records, to_records
-from ftplan.spark_stats.rejects import OUTSIDE, RejectedRow, Rejects, check_share, collect_rejects
-from ftplan.spark_stats.windows import Grouping, aggregate, rejected_rows
+from ftplan.spark_stats.readers import MOST_NAMED_FILES, Log
+from ftplan.spark_stats.records import to_records
+from ftplan.spark_stats.rejects import Rejects, check_share, collect_rejects
+from ftplan.spark_stats.windows import Grouping, aggregate
 
 
 def majority_nodes(sums: Any) -> dict[str, dict[int, str]]:
@@ -69,8 +69,8 @@ def _without_gaps(nodes: dict[int, str], count: int) -> list[str]:
     return line[1:]
 
 
-#: Rejected texts of a log of up to so many rows all come along with the first pass.
-MOST_TEXTS = 500_000
+#: Bytes of rejected texts that are kept apart, about, while a log is read; more of them share buckets.
+TEXT_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +84,46 @@ class LogStatistics:
     warnings: tuple[Warn, ...] = ()
 
 
-def run_passes(log: Log, mapping: LogMapping, operators: Operators) -> LogStatistics:
-    """Pass over the log once for each table, and put the tables together.
+def run_passes(log: Log, mapping: LogMapping, operators: Operators, in_steps: bool = False) -> LogStatistics:
+    """Pass over the log, and put the tables together; for *in_steps* see :func:`ftplan.spark_stats.windows.aggregate`.
 
     Raises FtplanError if too many rows were rejected, or none was accepted.
     """
     records = to_records(log, mapping, operators)
-    (name, grouping), *others = _groupings(mapping, operators).items()
-    first, rejects = _first_pass(records, grouping, mapping, log.files)
-    passes = {name: first, **{table: aggregate(records, other, "out") for table, other in others}}
-    ids = operators.resolve(_names(passes))
-    sums = {
+    groupings = _groupings(mapping, operators)
+    sums = aggregate(records, groupings, _buckets(log.files, mapping.max_kept_rejects), in_steps)
+    first = next(iter(sums.tables.values()))
+    first = first.filter(pc.equal(first["entry"], 0))
+    accepted = pc.sum(first["rows"]).as_py() or 0
+    names = [f.path for f in log.files]
+    rejects = collect_rejects(sums.rejected, accepted, records.reasons, names, mapping.max_kept_rejects)
+    check_share(rejects, mapping.max_rejects, log.files[0].name if len(log.files) == 1 else f"{len(log.files)} files")
+    if not accepted:
+        raise FtplanError(f"{names[0]}: no record is left: {rejects.rows_read:,} rows read, none accepted")
+    ids = operators.resolve(_names(sums.tables))
+    known = {
         table: tables.accepted(part, records.entries if table == "key_groups" else records.entries[:1], ids)
-        for table, part in passes.items()
+        for table, part in sums.tables.items()
     }
-    windows_us = np.unique(first.filter(pc.equal(first["entry"], 0))["window_us"].to_numpy())
-    put_together = _tables(sums, mapping, operators, ids) | {
+    windows_us = np.unique(first["window_us"].to_numpy())
+    put_together = _tables(known, mapping, operators, ids) | {
         name: tables.as_given(table, mapping, ids) for name, table in log.tables.items()
     }
-    return LogStatistics(put_together, _placement(sums, mapping, operators), windows_us, rejects, log.warnings)
+    return LogStatistics(put_together, _placement(known, mapping, operators), windows_us, rejects, log.warnings)
+
+
+def _buckets(files: Sequence[LogFile], kept: int) -> int:
+    """Return in how many buckets texts of rejected rows are kept: each has its own in a small log."""
+    if not kept:
+        return 0
+    rows = sum(f.rows or 0 for f in files)
+    size = sum(f.bytes or 0 for f in files) / rows if rows else 256
+    most = max(8 * kept, round(TEXT_BYTES / size)) // min(len(files), MOST_NAMED_FILES)
+    return 2**40 if rows <= most and all(f.rows is not None for f in files) else most
 
 
 def _groupings(mapping: LogMapping, operators: Operators) -> dict[str, Grouping]:
-    """Return how each table that the log can give is grouped; these are the passes."""
+    """Return how each table that the log can give is grouped."""
     node = ("node",) if mapping.node_column else ()
     passes = {}
     entries = [mapping.key_columns] if mapping.has_main else []
@@ -129,30 +146,9 @@ def _groupings(mapping: LogMapping, operators: Operators) -> dict[str, Grouping]
     return passes
 
 
-def _first_pass(
-    records: Records, grouping: Grouping, mapping: LogMapping, files: Sequence[LogFile]
-) -> tuple[Any, Rejects]:
-    """Return the sums of the first pass, and the rejected rows that came along; refuse a log of too many of them."""
-    names = [f.path for f in files]
-    few = all(f.rows is not None for f in files) and sum(f.rows or 0 for f in files) <= MOST_TEXTS
-    sums = aggregate(records, grouping, "with text" if few else "counted")
-    rejects = collect_rejects(sums, records.reasons, names, mapping.max_kept_rejects)
-    if rejects.faulty and not few:
-        outside = [i for i, reason in enumerate(records.reasons) if reason == OUTSIDE]
-        rows = (
-            RejectedRow(names[row["file"]] if row["file"] >= 0 else None, records.reasons[row["reason"]], row["raw"])
-            for row in rejected_rows(records, mapping.max_kept_rejects, outside).to_pylist()
-        )
-        rejects = replace(rejects, rows=tuple(rows))
-    check_share(rejects, mapping.max_rejects, files[0].name if len(files) == 1 else f"{len(files)} files")
-    if not pc.any(pc.equal(sums["entry"], 0)).as_py():
-        raise FtplanError(f"{files[0].path}: no record is left: {rejects.rows_read:,} rows read, none accepted")
-    return sums, rejects
-
-
-def _names(passes: Mapping[str, Any]) -> set[str]:
+def _names(sums: Mapping[str, Any]) -> set[str]:
     """Return the operators as the log names them."""
-    columns = [s[c] for s in passes.values() for c in ("operator", "upstream_operator") if c in s.column_names]
+    columns = [s[c] for s in sums.values() for c in ("operator", "upstream_operator") if c in s.column_names]
     return {name for column in columns for name in column.unique().to_pylist() if name is not None}
 
 

@@ -156,7 +156,7 @@ def compute(
                 with watch(session, tell):
                     log, mapping = _read(session, logs, files, mapping)
                     operators = known_operators(mapping, topology)
-                    statistics = run_passes(log, mapping, operators)
+                    statistics = run_passes(log, mapping, operators, in_steps=session.kind != "sail")
                 tell("writing", None)
                 return _write(statistics, mapping, files, operators, session.engine, folder)
 

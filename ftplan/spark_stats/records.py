@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from ftplan.spark_stats.key_groups import HashedKey, hashed_key, key_group
 from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import Operators
-from ftplan.spark_stats.readers import Field, Log
+from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.rejects import OUTSIDE
 from ftplan.spark_stats.text_times import year_of
 from ftplan.spark_stats.times import is_blank, with_time
@@ -29,8 +29,8 @@ _LARGEST_SUMMAND = 9e15
 class Records:
     """The log, row by row, ready to be aggregated (lazy).
 
-    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text; null where
-    accepted), ``window_us`` (start of the window, bigint microseconds), ``operator`` (text, if there is a column),
+    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text),
+    ``window_us`` (start of the window, bigint microseconds), ``operator`` (text, if there is a column),
     ``group_0``… (key group for each of ``entries``; null: no keyed state), and where mapped ``records``,
     ``records_out``, ``bytes``, ``cpu``, ``busy`` (bigint, scaled by :data:`SCALES`), ``memory``, ``queue``,
     ``state`` (double), ``node`` (text), ``task``, ``upstream_task`` (int), ``upstream_operator`` (text).
@@ -46,12 +46,10 @@ class Records:
 
 def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     """Return the log's rows as records; each row is either accepted as a whole or rejected with one reason."""
-    build = _RecordColumns(log.fields, mapping, operators)
+    build = _RecordColumns(log, mapping, operators)
     times = [log.fields[c] for c in mapping.time_columns]
     spelled = any(file.spelled_times for file in log.files)
     timed = with_time(log.frame, times, mapping.time_format, year_of(mapping, log.files), spelled)
-    for i, fault in enumerate(log.faults):
-        build.check(fault, F.col("broken") == i)
     build.time()
     build.operator()
     for i, (operator, columns) in enumerate(build.entries):
@@ -60,8 +58,7 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     build.tasks()
     frame = timed.select("*", *(c.alias(n) for n, c in build.first.items()))
     window = F.col("time_us") - F.pmod(F.col("time_us"), F.lit(mapping.window_us).cast("bigint"))
-    raw = F.when(build.reason.isNotNull(), log.raw)
-    build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
+    build.second |= {"raw": log.raw, "window_us": window, "reason": build.reason}
     frame = frame.select("file", *(c.alias(n) for n, c in build.second.items()))
     return Records(
         frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.measured), mapping.window_us
@@ -74,14 +71,14 @@ class _RecordColumns:
     What is costly or used twice (times, hashes) is computed once in ``first``; ``second`` and the checks build on it.
     """
 
-    def __init__(self, fields: Mapping[str, Field], mapping: LogMapping, operators: Operators) -> None:
-        self.fields = fields
+    def __init__(self, log: Log, mapping: LogMapping, operators: Operators) -> None:
+        self.fields = log.fields
         self.mapping = mapping
         self.operators = operators
         self.first: dict[str, Any] = {}
         self.second: dict[str, Any] = {}
-        self.reasons: list[str] = []
-        self.reason: Any = None
+        self.reasons = list(log.faults)
+        self.reason = F.when(F.col("broken").isNotNull(), F.col("broken"))
         self.measured: list[str] = []
         main = [(mapping.operator, mapping.key_columns)] if mapping.has_main else []
         self.entries: list[tuple[str | None, tuple[str, ...]]] = [*main, *mapping.keys]
@@ -91,7 +88,7 @@ class _RecordColumns:
         if name not in self.reasons:
             self.reasons.append(name)
         code = F.lit(self.reasons.index(name))
-        self.reason = F.when(holds, code) if self.reason is None else self.reason.when(holds, code)
+        self.reason = self.reason.when(holds, code)
 
     def time(self) -> None:
         mapping, columns = self.mapping, [self.fields[c] for c in self.mapping.time_columns]

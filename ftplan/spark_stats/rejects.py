@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
-
 from ftplan.errors import FtplanError
 
 #: Rows rejected for this reason do not count towards --max-rejects: the user asked to leave these rows out.
@@ -46,31 +44,39 @@ class Rejects:
         return sum(n for (_, reason), n in self.counts.items() if reason != OUTSIDE)
 
 
-def collect_rejects(sums: Any, reasons: Sequence[str], files: Sequence[str], limit: int) -> Rejects:
-    """Take the rejected rows out of the first pass (see :func:`ftplan.spark_stats.windows.aggregate`).
+def collect_rejects(rejected: Any, accepted: int, reasons: Sequence[str], files: Sequence[str], limit: int) -> Rejects:
+    """Put together what the pass gave of rejected rows (see :class:`ftplan.spark_stats.windows.Sums`).
 
-    Duplicate rows are kept as often as they occur, up to *limit* rows in all.
+    Of each file and reason about as many rows are kept, the first by their text, *limit* in all. Duplicates are kept
+    as often as they occur, but once where they share a bucket with others.
     """
-    first = sums.filter(pc.equal(sums["entry"], 0))
-    read = int(pc.sum(first["rows"]).as_py() or 0)
-    rejected = sums.filter(pc.less(sums["entry"], 0))
-    raws = rejected["raw"].to_pylist() if "raw" in sums.column_names else [None] * rejected.num_rows
     counts: dict[tuple[str | None, str], int] = {}
-    texts: list[tuple[int, int, str, int]] = []
-    for slot, raw, rows in zip(rejected["slot"].to_pylist(), raws, rejected["rows"].to_pylist(), strict=True):
-        file, reason = divmod(slot, len(reasons))
+    texts: dict[tuple[int, int], list[str]] = {}
+    ends = [
+        rejected[c].to_pylist() if c in rejected.column_names else [None] * len(rejected) for c in ("first", "last")
+    ]
+    columns = [rejected[c].to_pylist() for c in ("file", "reason", "rows")]
+    for file, reason, rows, first, last in zip(*columns, *ends, strict=True):
         key = (files[file] if file >= 0 else None, reasons[reason])
         counts[key] = counts.get(key, 0) + rows
-        if raw is not None and reasons[reason] != OUTSIDE:
-            texts.append((file, reason, raw, rows))
+        if first is not None:
+            texts.setdefault((file, reason), []).extend([first] * min(rows, limit) if first == last else [first, last])
     kept: list[RejectedRow] = []
-    for file, reason, raw, rows in sorted(texts):
-        if len(kept) >= limit:
-            break
-        row = RejectedRow(files[file] if file >= 0 else None, reasons[reason], raw)
-        kept.extend([row] * min(rows, limit - len(kept)))
+    shares = _shares({key: len(found) for key, found in texts.items()}, limit)
+    for (file, reason), found in sorted(texts.items()):
+        path = files[file] if file >= 0 else None
+        kept += [RejectedRow(path, reasons[reason], text) for text in sorted(found)[: shares[file, reason]]]
     ordered = dict(sorted(counts.items(), key=lambda item: (item[0][0] or "", item[0][1])))
-    return Rejects(read + sum(counts.values()), ordered, tuple(kept))
+    return Rejects(accepted + sum(counts.values()), ordered, tuple(kept))
+
+
+def _shares(found: Mapping[tuple[int, int], int], limit: int) -> dict[tuple[int, int], int]:
+    """Share out a limit evenly; what one does not need goes to the others."""
+    shares, left = {}, limit
+    for i, (key, count) in enumerate(sorted(found.items(), key=lambda item: (item[1], item[0]))):
+        shares[key] = min(count, left // (len(found) - i))
+        left -= shares[key]
+    return shares
 
 
 def check_share(rejects: Rejects, max_rejects: float, log_name: str) -> None:

@@ -75,12 +75,13 @@ MICROS = 1_000_000
 DAY_US = 86_400 * MICROS
 
 
+def div(value: Any, by: int) -> Any:
+    """Whole numbers divided, rounded down."""
+    return F.call_function("div", value - F.pmod(value, F.lit(by)), F.lit(by))
+
+
 def days(year: Any, month: Any, day: Any) -> Any:
     """Days since 1970-01-01 in the Gregorian calendar, null for a date that does not exist."""
-
-    def div(a: Any, b: int) -> Any:
-        return F.floor((a - F.pmod(a, F.lit(b))) / b).cast("bigint")
-
     long_month = month.isin(1, 3, 5, 7, 8, 10, 12)
     leap = (F.pmod(year, F.lit(4)) == 0) & ((F.pmod(year, F.lit(100)) != 0) | (F.pmod(year, F.lit(400)) == 0))
     last = F.when(long_month, 31).when(month != 2, 30).when(leap, 29).otherwise(28)

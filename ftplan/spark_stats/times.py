@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from ftplan.errors import FtplanError
 from ftplan.spark_stats.mapping import EPOCH_UNITS_US
 from ftplan.spark_stats.readers import Field
-from ftplan.spark_stats.text_times import DAY_US, MICROS, Year, days, with_strptime
+from ftplan.spark_stats.text_times import DAY_US, MICROS, Year, days, div, with_strptime
 from ftplan.spark_stats.time_formats import BEGINNINGS, found_by_looking, is_strptime, strptime_format
 
 #: By magnitude: below 1e11 seconds (the year 5138), below 1e14 milliseconds, below 1e17 microseconds, else nanoseconds.
@@ -24,7 +24,10 @@ _MAGNITUDES = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (9.2e18, 1e-3))
 def is_blank(field: Field) -> Any:
     """Whether the field has no value: null, or text of blanks only."""
     blank = field.column.isNull()
-    return blank | (F.trim(field.column) == "") if field.kind == "text" else blank
+    if field.kind != "text":
+        return blank
+    # Few texts begin with a blank, or less: comparing is quicker than trimming all of them.
+    return blank | F.when(field.column < "!", F.trim(field.column) == "").otherwise(F.lit(False))
 
 
 def with_time(
@@ -48,6 +51,8 @@ def with_time(
     fixed = len(fields) == 1 and fields[0].kind in ("timestamp", "nanos")
     if is_strptime(time_format) and not fixed:
         return with_strptime(frame, text, strptime_format(str(time_format)), year, "time_us")
+    # A selection of its own: an engine computes a number as often as it stands in an expression.
+    frame = frame.select("*", *(_whole(f).alias(f"t_{i}") for i, f in enumerate(fields) if not fixed))
     us = _joined(fields, text, time_format) if len(fields) > 1 else _single(fields[0], time_format)
     by_looking = spelled and time_format is None and len(fields) <= 2 and all(f.kind == "text" for f in fields)
     if not by_looking:
@@ -71,7 +76,7 @@ def _single(field: Field, time_format: str | None) -> Any:
 
 def _of_timestamp(field: Field) -> Any:
     if field.kind == "nanos":
-        return _div(field.column, 1000)
+        return div(field.column, 1000)
     return F.unix_micros(field.column.cast("timestamp"))
 
 
@@ -79,24 +84,16 @@ def _text(field: Field) -> Any:
     return F.trim(field.column.cast("string"))
 
 
-def _div(value: Any, by: int) -> Any:
-    """Whole numbers divided, rounded down."""
-    return F.call_function("div", value - F.pmod(value, F.lit(by)), F.lit(by))
-
-
 def _epoch(field: Field, units: Sequence[tuple[float, float]]) -> Any:
     """A count since the epoch; each unit holds below its limit."""
-    exact = field.kind in ("int", "long")
-    whole = field.column.cast("bigint") if exact else field.column.try_cast("bigint")
-    value = whole if exact else field.column.try_cast("double")
-    result: Any = F  # F.when(…).when(…)…
+    whole, value = F.col("t_0"), field.column.try_cast("double")
+    exact: Any = F  # F.when(…).when(…)…
+    rounded: Any = F
     for limit, factor in units:
-        us = _div(whole, round(1 / factor)) if factor < 1 else whole * F.lit(int(factor)).cast("bigint")
-        if factor >= 1 and not exact:
-            rounded = F.round(value * factor).cast("bigint")
-            us = F.when(whole.isNotNull() & (whole == value), us).otherwise(rounded)
-        result = result.when(value.between(-int(limit), int(limit)) if exact else F.abs(value) < limit, us)
-    return result
+        us = div(whole, round(1 / factor)) if factor < 1 else whole * F.lit(int(factor)).cast("bigint")
+        exact = exact.when(whole.between(-int(limit), int(limit)), us)
+        rounded = rounded.when(F.abs(value) < limit, F.round(value * factor).cast("bigint"))
+    return exact if field.kind in ("int", "long") else F.when(whole.isNotNull(), exact).otherwise(rounded)
 
 
 def _iso(text: Any) -> Any:
@@ -117,13 +114,13 @@ def _joined(fields: Sequence[Field], text: Any, time_format: str | None) -> Any:
         return _spark_pattern(text, str(time_format))
     if len(fields) == 2:
         return _date_and_time(*fields)
-    year, month, day = (_whole(f) for f in fields[:3])
+    year, month, day = (F.col(f"t_{i}") for i in range(3))
     date = days(year, month, day)
     if len(fields) == 3:
         return date * F.lit(DAY_US)
     if len(fields) == 4:
-        return date * F.lit(DAY_US) + _clock(_whole(fields[3]))
-    hour, minute = _whole(fields[3]), _whole(fields[4])
+        return date * F.lit(DAY_US) + _clock(F.col("t_3"))
+    hour, minute = F.col("t_3"), F.col("t_4")
     second_us = F.lit(0).cast("bigint")
     if len(fields) == 6:
         second = fields[5].column.try_cast("double")
@@ -140,15 +137,14 @@ def _date_and_time(date: Field, clock: Field) -> Any:
     else:
         text = _text(date)
         day_us = F.when(F.length(text) == 10, _iso(text))
-    number = day_us + _clock(_whole(clock))
+    number = day_us + _clock(F.col("t_1"))
     return F.coalesce(number, _iso(F.concat_ws(" ", text, _text(clock))))
 
 
 def _clock(hhmm: Any) -> Any:
     """HHMM as microseconds; 2400 is a whole day."""
     minutes = F.pmod(hhmm, F.lit(100))
-    hours = (hhmm - minutes) / 100
-    us = ((hours * 60 + minutes) * F.lit(60 * MICROS)).cast("bigint")
+    us = (div(hhmm, 100) * 60 + minutes) * F.lit(60 * MICROS)
     return F.when(hhmm.between(0, 2400) & (minutes < 60), us)
 
 
@@ -156,5 +152,8 @@ def _whole(field: Field) -> Any:
     """The value as a bigint; also ``5.0``, as tables with gaps write whole numbers."""
     if field.kind in ("int", "long"):
         return field.column.cast("bigint")
+    if field.kind not in ("text", "real"):
+        return F.lit(None).cast("bigint")
     value = field.column.try_cast("double")
-    return F.when((value == F.floor(value)) & (F.abs(value) < 1e15), value.try_cast("bigint"))
+    whole = F.when((value == F.floor(value)) & (F.abs(value) < 1e15), value.try_cast("bigint"))
+    return F.coalesce(field.column.try_cast("bigint"), whole) if field.kind == "text" else whole

@@ -1,21 +1,27 @@
-"""Records summed up by window: one pass over the log for each output table.
+"""Records summed up by window: one pass over the log for all tables.
 
-The number of rows read, the number rejected for each reason and the rejected rows themselves come along with the
-first pass: a rejected row falls into a group of its own, with ``entry`` -1, the file and reason in the place of the
-key group, and its text as a further grouping column (null for accepted rows). In a large log the texts stay out of
-it, so that a log of which nothing is readable cannot flood the driver; a pass of their own fetches the first of them.
+A record counts once for each entry of each table: the entries are numbered through, and the rows of the log are
+repeated for them before they are grouped. Rejected rows fall into groups of their own, by file, reason and a bucket of
+their text, with the first and the last text of the bucket: counts are exact, and the texts bounded, however much of a
+log is unreadable. Nothing is filtered: engines push a filter below the expressions that it is about, and compute all of
+them once more for each time that they are named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import functions as F
 
 from ftplan.spark_stats.readers import MOST_NAMED_FILES
 from ftplan.spark_stats.records import LARGEST, Records
+from ftplan.spark_stats.rejects import OUTSIDE
 
 _LONGEST_TEXT = 4000
 #: Key groups and tasks are below this.
@@ -24,7 +30,7 @@ _LARGEST_SIZE = 2**32 - 1
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """What one pass groups by, beside the window.
+    """What one table groups by, beside the window.
 
     ``slots`` has a column name for each entry that takes part: where its key group or task stands (None: nowhere).
     All numbers there are below ``size``.
@@ -36,98 +42,146 @@ class Grouping:
     measures: tuple[str, ...] = ()
 
 
-def aggregate(records: Records, grouping: Grouping, rejected: Literal["out", "counted", "with text"]) -> Any:
-    """Return the sums of one pass as an Arrow table; this runs the pass.
+class Sums(NamedTuple):
+    """What the pass gave, as Arrow tables.
+
+    ``tables``: for each grouping one row per ``entry`` (int), ``operator`` (only with an operator column), ``slot``
+    (key group or task), ``window_us`` and ``extra``, with ``rows`` and a sum or maximum of each measure, still scaled.
+    ``rejected``: ``file`` (-1: unknown), ``reason``, ``rows``, and the ``first`` and ``last`` of their texts (or null).
+    """
+
+    tables: Mapping[str, Any]
+    rejected: Any
+
+
+def aggregate(records: Records, groupings: Mapping[str, Grouping], buckets: int, in_steps: bool) -> Sums:
+    """Return the sums of all tables; this passes over the log.
 
     Parameters
     ----------
-    rejected
-        Whether rejected rows are left out, counted, or counted apart for each text.
-
-    Returns
-    -------
-    pyarrow.Table
-        One row per entry (int; -1: rejected), ``operator`` (only with an operator column), ``slot`` (key group or
-        task; of rejected rows ``file * reasons + reason``), ``window_us`` and ``grouping.extra``, with ``rows`` and a
-        sum or maximum of each measure, still scaled (of rejected rows meaningless); ``raw`` only with text.
+    buckets
+        Texts of rejected rows are kept apart in so many buckets for each file and reason; 0: no text is kept.
+    in_steps
+        Whether texts are grouped by before the first and last of them are taken: Spark would sort all rows otherwise.
     """
-    accepted = F.col("reason").isNull()
-    frame = records.frame if rejected != "out" else records.frame.filter(accepted)
-    measures = [m for m in grouping.measures if m in records.measures]
-    keys = [*grouping.extra, *(["operator"] if "operator" in frame.columns else [])]
+    codes = _Codes(records, groupings)
+    return codes.parted(_grouped(records, codes, buckets, in_steps).toArrow())
+
+
+def _grouped(records: Records, codes: _Codes, buckets: int, in_steps: bool) -> Any:
+    """Return the sums of all tables as a frame, with their ``place``."""
+    frame, groupings, accepted = records.frame, codes.groupings, F.col("reason").isNull()
+    used = {m for g in groupings.values() for m in g.measures}
+    measures = [m for m in records.measures if m in used]
+    keys = [*codes.users, *(["operator"] if "operator" in frame.columns else [])]
+    outside = [i for i, reason in enumerate(records.reasons) if reason == OUTSIDE]
+    text = F.when(~accepted & ~F.col("reason").isin(*outside), F.substring("raw", 1, _LONGEST_TEXT))
     columns = [F.when(accepted, F.col(c)).alias(c) for c in keys] + [F.col(m) for m in measures]
-    if rejected == "with text":
-        columns.append(F.substring("raw", 1, _LONGEST_TEXT).alias("raw"))
-        keys.append("raw")
-    code = _Code(records, grouping)
-    place = code.place(accepted)
-    if not code.packs_window:
+    columns += [text.alias("text")] if buckets else []
+    place = codes.place(accepted, min(buckets, 2**62 // codes.count))
+    if not codes.packs_window:
         columns.append(F.when(accepted, F.col("window_us")).alias("window_us"))
         keys.append("window_us")
-    totals = [F.count(F.lit(1)).alias("rows")]
-    totals += [(F.max if m in LARGEST else F.sum)(m).alias(m) for m in measures]
-    place = F.explode(place) if code.explodes else place
-    sums = frame.select(place.alias("place"), *columns).groupBy("place", *keys).agg(*totals).toArrow()
-    return code.parted(sums)
+    frame = frame.select(place.alias("place"), *columns)
+    if codes.explodes:
+        # From a plain explode, Spark derives a filter for rows with a place, and pushes it down.
+        frame = frame.select(F.explode_outer("place").alias("place"), *(c for c in frame.columns if c != "place"))
+    for column, tables in codes.users.items():
+        if len(tables) < len(groupings):
+            frame = frame.withColumn(column, F.when(codes.is_of(tables), F.col(column)))
+    totals = {m: (F.max if m in LARGEST else F.sum)(m).alias(m) for m in measures}
+    ends = [F.min("text").alias("first"), F.max("text").alias("last")] if buckets else []
+    if ends and in_steps:
+        frame = frame.groupBy("place", *keys, "text").agg(F.count(F.lit(1)).alias("rows"), *totals.values())
+        rows = F.sum("rows").alias("rows")
+    else:
+        rows = F.count(F.lit(1)).alias("rows")
+    return frame.groupBy("place", *keys).agg(rows, *totals.values(), *ends)
 
 
-class _Code:
+class _Codes:
     """Entry, slot and, where they fit, the window in one number: a grouping by one number is the cheapest.
 
-    A code is ``window * codes + entry * (size + 1) + slot``, the last slot of an entry standing for none; the codes
-    after those of all entries stand for the file and reason of rejected rows, in window 0. With windows of at least
-    ``codes * 2`` microseconds no time that 64 bits can hold overflows.
+    A place is ``window * count + code``. The codes of an entry are its slots, the last standing for none; the codes
+    after those of all entries stand for the file and reason of rejected rows, with the bucket in place of the window.
+    With windows of at least ``2 * count`` microseconds no time that 64 bits can hold overflows. ``users`` has the
+    tables that group by each extra column.
     """
 
-    def __init__(self, records: Records, grouping: Grouping) -> None:
-        self.slots = grouping.slots
-        self.span = grouping.size + 1
-        self.reasons = len(records.reasons)
-        self.first_fault = len(self.slots) * self.span
-        self.codes = self.first_fault + (MOST_NAMED_FILES + 1) * self.reasons
-        self.window_us = records.window_us
-        self.packs_window = 2 * self.codes <= self.window_us
+    def __init__(self, records: Records, groupings: Mapping[str, Grouping]) -> None:
+        self.groupings = groupings
+        self.slots = [slot for g in groupings.values() for slot in g.slots]
+        spans = [g.size + 1 for g in groupings.values() for _ in g.slots]
+        self.first = np.concatenate(([0], np.cumsum(spans, dtype=np.int64)))
         self.explodes = len(self.slots) > 1
+        self.reasons = len(records.reasons)
+        self.count = int(self.first[-1]) + (MOST_NAMED_FILES + 1) * self.reasons
+        self.window_us = records.window_us
+        self.packs_window = 2 * self.count <= self.window_us
+        self.users: dict[str, list[str]] = {}
+        for table, grouping in groupings.items():
+            for column in grouping.extra:
+                self.users.setdefault(column, []).append(table)
 
-    def place(self, accepted: Any) -> Any:
-        """Return the code of each row, an array of codes where a row counts for several entries."""
-        nowhere = F.lit(self.span - 1).cast("bigint")
-        window: Any = F.lit(0).cast("bigint")
+    def place(self, accepted: Any, buckets: int) -> Any:
+        """Return the place of each row, an array of places where a row counts for several entries."""
+        window: Any = _long(0)
         if self.packs_window:
-            window = F.expr(f"window_us div {self.window_us}L") * F.lit(self.codes).cast("bigint")
+            window = F.expr(f"window_us div {self.window_us}L") * _long(self.count)
         places = [
-            window
-            + F.lit(i * self.span).cast("bigint")
-            + (nowhere if slot is None else F.coalesce(F.col(slot).cast("bigint"), nowhere))
-            for i, slot in enumerate(self.slots)
+            window + (_long(end - 1) if slot is None else F.coalesce(_long(first) + F.col(slot), _long(end - 1)))
+            for slot, first, end in zip(self.slots, self.first[:-1].tolist(), self.first[1:].tolist(), strict=True)
         ]
-        fault = (F.lit(self.first_fault) + (F.col("file") + 1) * self.reasons + F.col("reason")).cast("bigint")
+        fault = _long(int(self.first[-1])) + ((F.col("file") + 1) * self.reasons + F.col("reason")).cast("bigint")
+        if buckets:
+            fault = fault + F.pmod(F.xxhash64("raw"), _long(buckets)) * _long(self.count)
         if self.explodes:
             return F.when(accepted, F.array(*places)).otherwise(F.array(fault))
         return F.when(accepted, places[0]).otherwise(fault)
 
-    def parted(self, sums: Any) -> Any:
-        """Replace ``place`` by ``entry``, ``slot`` and ``window_us``."""
-        import numpy as np
-        import pyarrow as pa
+    def ends(self, table: str) -> tuple[int, int]:
+        """Return the first code of a table, and the first after it."""
+        before = 0
+        for name, grouping in self.groupings.items():
+            if name == table:
+                break
+            before += len(grouping.slots)
+        return int(self.first[before]), int(self.first[before + len(self.groupings[table].slots)])
 
+    def is_of(self, tables: list[str]) -> Any:
+        """Whether a place is one of some tables."""
+        code = F.pmod(F.col("place"), _long(self.count))
+        return reduce(or_, ((code >= _long(first)) & (code < _long(end)) for first, end in map(self.ends, tables)))
+
+    def parted(self, sums: Any) -> Sums:
+        """Return the rows of each table, with ``entry``, ``slot`` and ``window_us`` for ``place``."""
         place = sums["place"].to_numpy()
-        code = place % self.codes if self.packs_window else place
-        fault = code >= self.first_fault
-        entry = np.where(fault, -1, code // self.span)
-        slot = np.where(fault, code - self.first_fault - self.reasons, code % self.span)
-        nowhere = ~fault & (slot == self.span - 1)
-        parts = {"entry": pa.array(entry), "slot": pa.array(slot, mask=nowhere)}
-        if self.packs_window:
-            parts["window_us"] = pa.array(place // self.codes * self.window_us, mask=fault)
-        rest = sums.drop_columns(["place"])
-        return pa.table({**parts, **{c: rest[c] for c in rest.column_names}})
+        code = place % self.count
+        tables = {}
+        for name, grouping in self.groupings.items():
+            first, end = self.ends(name)
+            own = (code >= first) & (code < end)
+            entry = np.searchsorted(self.first, code[own], side="right") - 1
+            slot = code[own] - self.first[entry]
+            parts = {
+                "entry": pa.array(entry - np.searchsorted(self.first, first)),
+                "slot": pa.array(slot, mask=slot == np.diff(self.first)[entry] - 1),
+            }
+            if self.packs_window:
+                parts["window_us"] = pa.array(place[own] // self.count * self.window_us)
+            kept = [c for c in sums.column_names if c in (*_COMMON, *grouping.extra, *grouping.measures)]
+            rest = sums.select(kept).filter(pa.array(own))
+            tables[name] = pa.table({**parts, **{c: rest[c] for c in kept}})
+        faulty = code >= self.first[-1]
+        file, reason = np.divmod(code[faulty] - self.first[-1], self.reasons)
+        kept = [c for c in ("rows", "first", "last") if c in sums.column_names]
+        rest = sums.select(kept).filter(pa.array(faulty))
+        return Sums(tables, pa.table({"file": file - 1, "reason": reason, **{c: rest[c] for c in kept}}))
 
 
-def rejected_rows(records: Records, limit: int, outside: Sequence[int]) -> Any:
-    """Return the first *limit* rejected rows in order of (``file``, ``reason``, ``raw``); a pass of its own."""
-    frame = records.frame.filter(F.col("reason").isNotNull())
-    if outside:
-        frame = frame.filter(~F.col("reason").isin(*outside))
-    text = F.substring("raw", 1, _LONGEST_TEXT).alias("raw")
-    return frame.select("file", "reason", text).orderBy("file", "reason", "raw").limit(limit).toArrow()
+#: Columns of every table.
+_COMMON = ("rows", "operator", "window_us")
+
+
+def _long(value: int) -> Any:
+    return F.lit(value).cast("bigint")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import json
 import random
 import subprocess
@@ -19,7 +21,13 @@ import yaml
 from ftplan.errors import FtplanError
 from ftplan.model.topology import Edge, Operator, Topology
 from ftplan.spark_stats import hashing
+from ftplan.spark_stats.inputs import find_files, inspect_files
+from ftplan.spark_stats.mapping import LogMapping
+from ftplan.spark_stats.operators import known_operators
+from ftplan.spark_stats.readers import read_log
+from ftplan.spark_stats.records import to_records
 from ftplan.spark_stats.session import Session
+from ftplan.spark_stats.windows import Grouping, _Codes, _grouped
 from tests.cli.in_process import environment, run_here
 from tests.logs import thin
 from tests.spark_stats.conftest import HOUSTON, WIKITICKER, Run, write_csv
@@ -129,11 +137,27 @@ def test_each_reason(run: Run, tmp_path: Path) -> None:
     assert (found.manifest["rows_rejected"], len(found.rejects())) == (7, 2)
 
 
-def test_large_logs_fetch_their_rejects_apart(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ftplan.spark_stats.passes.MOST_TEXTS", 2)
-    rows = [[i if i % 3 else "", "a"] for i in range(60)]
-    found = run(write_csv(tmp_path / "x.csv", [["t", "k"], *rows]), **SIMPLE, max_rejects=1.0)
-    assert (found.manifest["rows_read"], found.manifest["rows_rejected"], len(found.rejects())) == (60, 20, 20)
+def test_large_logs_keep_a_sample_of_their_rejects(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts that share a bucket give two of them, whatever the order of rows; the counts stay exact."""
+    monkeypatch.setattr("ftplan.spark_stats.passes._buckets", lambda files, kept: 4)
+    rows = [[f"soon {i}" if i % 3 else i + 1, "a"] for i in range(60)] + [["", "b"]] * 5
+    kept = []
+    for _ in range(2):
+        found = run(write_csv(tmp_path / "x.csv", [["t", "k"], *rows]), **SIMPLE, max_rejects=1.0)
+        assert (found.manifest["rows_read"], found.manifest["rows_rejected"]) == (65, 45)
+        kept.append(found.rejects())
+        rows.reverse()
+    assert kept[0] == kept[1]
+    texts = [r["row"] for r in kept[0] if r["reason"] == "time column t unreadable"]
+    assert len(texts) == len(set(texts)) == 8
+    assert set(texts) < {f"soon {i},a" for i in range(60) if i % 3}
+    assert [r["row"] for r in kept[0] if r["reason"] == "time column t empty"] == [",b"] * 5
+
+
+def test_each_reason_has_its_share_of_the_kept_rows(run: Run, tmp_path: Path) -> None:
+    rows = [["", f"k{i}"] for i in range(30)] + [["soon", "a"], [1, "a", 2], [1, "a"]]
+    found = run(write_csv(tmp_path / "x.csv", [["t", "k"], *rows]), **SIMPLE, max_rejects=1.0, max_kept_rejects=5)
+    assert [r["row"] for r in found.rejects()] == ["1,a,2", ",k0", ",k1", ",k10", "soon,a"]
 
 
 def test_shuffled_rows_give_the_same_bytes(run: Run, tmp_path: Path) -> None:
@@ -402,3 +426,15 @@ def test_text_that_is_not_utf8(session: Any, run: Run, tmp_path: Path) -> None:
             run(path, **SIMPLE)
     else:
         assert [r["reason"] for r in run(path, **SIMPLE, max_rejects=1.0).rejects()] == ["not UTF-8"]
+
+
+def test_the_plan_names_each_expression_a_few_times(session: Any) -> None:
+    """A filter that is pushed down below them would repeat them hundreds of times."""
+    mapping = LogMapping(**HOUSTON_OPTIONS, keys=(("a", ("TailNum",)), ("b", ("Dest",))))
+    operators = known_operators(mapping, None)
+    records = to_records(read_log(session, inspect_files(find_files([str(HOUSTON)])), mapping), mapping, operators)
+    groupings = {"key_groups": Grouping(("group_0", "group_1"), 64)}
+    grouped = _grouped(records, _Codes(records, groupings), 100, session.kind != "sail")
+    with contextlib.redirect_stdout(io.StringIO()) as plan:
+        grouped.explain(True)
+    assert plan.getvalue().lower().count("2400") < 30
