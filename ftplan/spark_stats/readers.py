@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError, suggestion
 from ftplan.model.plan import Warn
+from ftplan.spark_stats.csv_lines import csv_fields, parse_line
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.patterns import LONGEST_LINE, log_pattern
@@ -97,11 +98,6 @@ def _missing(file: LogFile, column: str, known: Sequence[str]) -> FtplanError:
     return FtplanError(f"{file.path}: no column {column!r}{near}")
 
 
-def parse_line(line: str, delimiter: str) -> list[str]:
-    """Split one line of CSV; quoted fields may hold the delimiter and doubled quotes."""
-    return next(csv.reader([line], delimiter=delimiter, strict=True), [])
-
-
 def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
     lines = _lines(session, files)
     names = list(mapping.csv_columns)
@@ -112,31 +108,9 @@ def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -
         if column not in names:
             raise _missing(files[0], column, names)
     faults = (f"not {len(names)} fields", "quotes not closed")
-    places = [names.index(c) for c in mapping.columns]
-    if any(f.quoted for f in files):
-        frame = lines.select("file", "value", quoted_fields_udf(mapping.delimiter)(F.col("value")).alias("parts"))
-        broken = F.when(F.col("parts").isNull(), 1).when(F.size("parts") != len(names), 0)
-        parts = [F.get("parts", F.lit(i)) for i in places]
-    else:
-        frame, count, parts = _plain_fields(session, lines, mapping.delimiter, places)
-        broken = F.when(count != len(names), 0)
+    frame, count, parts = csv_fields(session, lines, mapping, names, any(f.quoted for f in files))
+    broken = F.when(count.isNull(), 1).when(count != len(names), 0)
     return _text_log(frame, [F.nullif(p, F.lit("")) for p in parts], broken, faults, mapping, files)
-
-
-def _plain_fields(session: Session, lines: Any, delimiter: str, places: Sequence[int]) -> tuple[Any, Any, list[Any]]:
-    """Return lines without quotes, the number of fields in each, and the fields at some places.
-
-    An array of all fields takes Sail twice as long as each field by itself; Spark splits anew for each.
-    """
-    if session.kind == "sail":
-        value = F.col("value")
-        without = F.replace(value, F.lit(delimiter), F.lit(""))
-        width = len(delimiter.encode())
-        count = (F.octet_length(value) - F.octet_length(without)) / width + 1
-        return lines, count, [F.split_part(value, F.lit(delimiter), F.lit(i + 1)) for i in places]
-    escaped = delimiter if delimiter in ",\t;" or delimiter.isalnum() else f"\\{delimiter}"
-    frame = lines.select("file", "value", F.split(F.col("value"), escaped, -1).alias("parts"))
-    return frame, F.size("parts"), [F.get("parts", F.lit(i)) for i in places]
 
 
 def _read_regex(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
@@ -183,28 +157,6 @@ def _header(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> 
         if names.count(name) > 1 and name in mapping.columns:
             raise FtplanError(f"{first_path}: column {name!r} stands twice in the header")
     return line, names
-
-
-def quoted_fields_udf(delimiter: str) -> Any:
-    """An Arrow UDF that splits lines of CSV with quoted fields into arrays; null where quotes are not closed."""
-
-    def fields_of(lines: Any) -> Any:
-        import csv
-
-        import pyarrow
-
-        rows: list[list[str] | None] = []
-        for line in lines.to_pylist():
-            if line is None or '"' not in line:
-                rows.append(None if line is None else line.split(delimiter))
-                continue
-            try:
-                rows.append(next(csv.reader([line], delimiter=delimiter, strict=True), []))
-            except csv.Error:
-                rows.append(None)
-        return pyarrow.array(rows, pyarrow.list_(pyarrow.string()))
-
-    return F.arrow_udf(lambda lines: fields_of(lines), "array<string>")
 
 
 def _read_jsonl(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import random
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 
 from ftplan.errors import FtplanError
 from ftplan.model.topology import Topology
-from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
+from ftplan.spark_stats.inputs import LogFile, inspect_files
 from ftplan.spark_stats.mapping import LogMapping
 from ftplan.spark_stats.readers import read_log
 from tests.spark_stats.cases import topology
@@ -132,10 +134,20 @@ def test_rows_outside_are_not_kept(run: Run, tmp_path: Path) -> None:
     assert [(Path(r["file"]).name, r["reason"]) for r in found.rejects()] == [("x.csv", "time column t empty")]
 
 
-def test_quoted_lines(session: Any, tmp_path: Path) -> None:
-    """The function that workers run, by itself."""
+@pytest.mark.parametrize("delimiter", [",", "|", "\t", "§"])
+def test_lines_of_csv_are_taken_apart_as_python_does(session: Any, tmp_path: Path, delimiter: str) -> None:
+    rng = random.Random(1)
+    lines = ["".join(rng.choices(f'ab"{delimiter}', (3, 1, 4, 3), k=rng.randrange(1, 12))) for _ in range(2000)]
     path = tmp_path / "x.csv"
-    path.write_text('t,k\n1,"a,b"\n2,"open\n3,c\n')
-    log = read_log(session, inspect_files(find_files([str(path)])), LogMapping(**SIMPLE))
-    rows = [(row["f0"], row["f1"], row["broken"]) for row in log.frame.collect()]
-    assert rows == [("1", "a,b", None), (None, None, 1), ("3", "c", None)]
+    path.write_text(delimiter.join(("t", "k", "x")) + "\n" + "\n".join(lines) + "\n", newline="")
+    log = read_log(session, inspect_files([(str(path), False)]), LogMapping(**SIMPLE, delimiter=delimiter))
+    found = {row["value"]: (row["broken"], row["f0"], row["f1"]) for row in log.frame.collect()}
+    for line in lines:
+        try:
+            fields = next(csv.reader([line], delimiter=delimiter, strict=True))
+        except csv.Error:
+            assert found[line][0] == 1, line
+            continue
+        broken, *first = found[line]
+        assert broken == (None if len(fields) == 3 else 0), line
+        assert first == [*(field or None for field in fields[:2]), None][:2], line
