@@ -9,8 +9,10 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from ftplan.spark_stats.mapping import LogMapping
-from ftplan.spark_stats.patterns import LONGEST_LINE
 from ftplan.spark_stats.session import Session
+
+#: Longest line whose quotes an engine looks at: Java takes stack for each field.
+_LONGEST_LINE = 16_384
 
 
 def parse_line(line: str, delimiter: str) -> list[str]:
@@ -32,7 +34,7 @@ def csv_fields(
         return _plain_fields(session, lines, value, delimiter, places)
     code = f"\\x{{{ord(delimiter):x}}}"
     one = f'(?:"[^"{code}]*"|[^"{code}]*)'
-    simple = F.rlike(value, F.lit(f"\\A{one}(?:{code}{one})*\\z")) & (F.length(value) <= LONGEST_LINE)
+    simple = F.rlike(value, F.lit(f"\\A{one}(?:{code}{one})*\\z")) & (F.length(value) <= _LONGEST_LINE)
     frame = lines.select("file", "value", F.when(simple, F.replace(value, F.lit('"'), F.lit(""))).alias("plain"))
     others = F.when(F.col("plain").isNull(), value)
     frame = frame.select("*", quoted_fields_udf(delimiter)(others).alias("quoted"))
