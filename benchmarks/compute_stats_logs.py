@@ -80,7 +80,7 @@ def _jsonl() -> str:
     lines = []
     for row in _columns(JSON_COLUMNS):
         fields = zip(JSON_COLUMNS, row, strict=True)
-        record = {name: (int(value) if value else None) if name in NUMBERS else value for name, value in fields}
+        record = {name: (int(value) if name in NUMBERS else value) if value else None for name, value in fields}
         lines.append(json.dumps(record, separators=(",", ":")))
     return "\n".join(lines) + "\n"
 

@@ -169,8 +169,8 @@ def pyspark(log: Log, explode: bool) -> dict[str, Any]:
 PEERS = {
     "duckdb": duckdb,
     "polars": polars,
-    "pyspark, two groupBys": lambda log: pyspark(log, explode=False),
-    "pyspark, one groupBy": lambda log: pyspark(log, explode=True),
+    "pyspark": lambda log: pyspark(log, explode=False),
+    "pyspark-exploded": lambda log: pyspark(log, explode=True),
 }
 
 
