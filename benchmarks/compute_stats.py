@@ -57,7 +57,7 @@ def to_reach(log: Log, tool: str, largest: bool, results: dict[str, Run]) -> str
     marks = [f"≤ {MEMORY_GB:g} GB"]
     if log.name == "Houston":
         marks.append(f"≤ {HOUSTON_S[tool]} s")
-    elif log.name == "csv.gz":
+    elif log.name == "csv.gz" and tool == "sail":
         marks.append(f"≤ {results['gzip -dc'].median:.1f} s after start")
     elif largest and (log.rows, tool) in MB_S:
         marks.append(f"≥ {MB_S[log.rows, tool]} MB/s{' after start' if tool == 'spark' else ''}")
@@ -73,13 +73,13 @@ def row(log: Log, tool: str, results: dict[str, Run], starts: dict[str, Run], ma
         return f"| {log.name} | {log.size / 1e6:,.0f} | {tool} | {'– | ' * 7}– | {result.refused} |"
     seconds, mb = result.median, log.size / 1e6
     after = {name: results[name].median - each.median for name, each in starts.items() if results[name].seconds}
-    spark = [max(after[name], 1e-3) for name in after if name.startswith("pyspark")]
+    spark = [after[name] for name in after if name.startswith("pyspark") and after[name] >= SHORTEST_S]
     rate = f"{mb / after[tool]:.0f}" if after.get(tool, 0) >= SHORTEST_S else ""
     equal = "" if result.counted is None else "yes" if result.counted == results["duckdb"].counted else "**no**"
     cells = [
         log.name, f"{mb:,.0f}", tool, f"{seconds:.2f}", f"{starts[tool].median:.2f}" if tool in starts else "",
         f"{mb / seconds:.0f}", rate, f"{seconds / results['duckdb'].median:.2f}",
-        f"{after[tool] / min(spark):.2f}" if spark and tool == "spark" else "", f"{result.memory / 1e9:.2f}",
+        f"{after[tool] / min(spark):.2f}" if spark and rate and tool == "spark" else "", f"{result.memory / 1e9:.2f}",
         equal, mark,
     ]  # fmt: skip
     return f"| {' | '.join(cells)} |"
