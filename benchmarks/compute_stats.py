@@ -1,168 +1,151 @@
-"""How fast ``compute-stats`` aggregates, beside DuckDB and Polars, and how long the Houston log takes end to end.
+"""How fast ``compute-stats`` goes through plain logs, as a whole command, beside DuckDB, Polars and plain PySpark.
 
-    python benchmarks/compute_stats.py --rows 20000000
+    python benchmarks/compute_stats.py --sizes 100MB,1GB --rounds 3
 
-Part (a): a generated Parquet log (key group by xxhash64 of a text key, 1,024 groups, 360 windows), summed up by key
-group and window on each engine in one run, warm, median of several rounds. DuckDB and Polars have other hashes, so
-they hash with their own; the work is the same. Part (b): examples/flights in a fresh process with session start.
+Each engine and peer runs in a process of its own on two cores, in turn, and the median of the rounds counts. ``start``
+is the same command on ten rows of the log, so that it holds imports, the session and the plan. ``× DuckDB`` compares
+whole processes, ``× PySpark`` what is left of either without its start, with the faster of two ways to write it; ``MB``
+is text, unpacked. Every run's counts and rejected rows must equal DuckDB's: exit 1 where they differ.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import statistics
-import subprocess
+import re
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import compute_stats_logs as logs
+from compute_stats_logs import Log
+from compute_stats_peers import PEERS
+from compute_stats_runs import ENGINES, Run, run
 
-from ftplan.spark_stats.inputs import inspect_files
-from ftplan.spark_stats.mapping import LogMapping
-from ftplan.spark_stats.operators import known_operators
-from ftplan.spark_stats.passes import run_passes
-from ftplan.spark_stats.readers import read_log
-from ftplan.spark_stats.session import open_session
-
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "benchmarks" / "data"
-GROUPS, WINDOWS, WINDOW_S, KEYS = 1024, 360, 60, 200_000
-TARGETS = {"sail": 1.5, "spark": 5.0}
-END_TO_END_TARGETS_S = {"spark": 15.0, "sail": 4.0}
+CASES = ("csv", "jsonl", "regex", "gzip", "zstd", "small-files", "keys", "houston")
+#: To reach: megabytes a second of the whole command on Sail, and after its start on Spark.
+MB_S = {("flights", "sail"): 80, ("jsonl", "sail"): 40, ("access", "sail"): 40, ("flights", "spark"): 30}
+HOUSTON_S = {"sail": 2, "spark": 12}
+TIMES = {"sail": 3.0, "spark": 1.7}
+MEMORY_GB, UNEVEN = 2.0, 1.2
+#: What takes no longer than this after its start says nothing of growth, nor of the rate.
+SHORTEST_S = 0.2
+COLUMNS = ("log", "MB", "by", "s", "start, s", "MB/s", "MB/s after start", "× DuckDB", "× PySpark", "memory, GB")
 
 
-def generated_log(rows: int) -> Path:
-    """Write (once) a log of *rows* records: time in milliseconds, key, bytes."""
-    path = DATA / f"log-{rows}.parquet"
-    if path.exists():
-        return path
-    DATA.mkdir(parents=True, exist_ok=True)
-    rng = np.random.default_rng(0)
-    names = np.array([f"user-{i:06d}" for i in range(KEYS)])
-    schema = pa.schema([("time_ms", pa.int64()), ("key", pa.string()), ("bytes", pa.int64())])
-    start = 1_700_006_400_000
-    unfinished = path.with_suffix(".part")
-    with pq.ParquetWriter(unfinished, schema) as out:
-        for first in range(0, rows, 1_000_000):
-            n = min(1_000_000, rows - first)
-            keys = names[np.minimum((rng.random(n) ** 2 * KEYS).astype(np.int64), KEYS - 1)]
-            times = start + rng.integers(0, WINDOWS * WINDOW_S * 1000, n)
-            out.write_table(pa.table([times, pa.array(keys), rng.integers(40, 1500, n)], schema=schema))
-    unfinished.rename(path)
-    return path
+def chosen(case: str, sizes: list[int]) -> Iterator[Log]:
+    """Yield the logs of a case."""
+    if case in ("csv", "jsonl", "regex"):
+        rows = {"csv": "flights", "regex": "access"}.get(case, case)
+        yield from (logs.repeated(case, rows, size) for size in sizes)
+    elif case in ("gzip", "zstd"):
+        yield logs.packed(logs.repeated("csv", "flights", sizes[0]), {"gzip": "gz", "zstd": "zst"}[case])
+    else:
+        yield {"small-files": logs.small_files, "keys": logs.users, "houston": logs.houston_packed}[case]()
 
 
-@contextmanager
-def _duckdb(path: Path) -> Iterator[Callable[[], int]]:
-    import duckdb
-
-    connection = duckdb.connect()
-    query = f"""SELECT hash(key) % {GROUPS} AS key_group, time_ms // {WINDOW_S * 1000} AS w, count(*) AS records,
-                sum(bytes) AS bytes FROM '{path}' GROUP BY ALL"""
-    yield lambda: len(connection.sql(query).to_arrow_table())
-    connection.close()
+def tools(log: Log, engines: list[str]) -> list[str]:
+    """Return what reads the log: DuckDB first, since the others are compared with it."""
+    peers = [name for name in PEERS if log.rows == "flights" or name == "duckdb"]
+    return [*peers, *(["gzip -dc"] if log.name == "csv.gz" else []), *engines]
 
 
-@contextmanager
-def _polars(path: Path) -> Iterator[Callable[[], int]]:
-    import polars as pl
-
-    def run() -> int:
-        frame = pl.scan_parquet(path).select(
-            (pl.col("key").hash() % GROUPS).alias("key_group"),
-            (pl.col("time_ms") // (WINDOW_S * 1000)).alias("w"),
-            "bytes",
-        )
-        sums = frame.group_by("key_group", "w").agg(pl.len(), pl.col("bytes").sum())
-        return sums.collect(engine="streaming").height
-
-    yield run
-
-
-@contextmanager
-def _ftplan(path: Path, engine: str, key_hash: str) -> Iterator[Callable[[], int]]:
-    """The passes of compute-stats in a session that is already open, tables put together included."""
-    mapping = LogMapping(
-        time_columns=("time_ms",), time_format="epoch-ms", window_s=WINDOW_S, operator="users", key_columns=("key",),
-        key_groups=GROUPS, key_hash=key_hash, bytes_column="bytes",
-    )  # fmt: skip
-    files = inspect_files([(str(path), False)])
-    operators = known_operators(mapping, None)
-    with open_session(engine) as session:
-        yield lambda: run_passes(read_log(session, files, mapping), mapping, operators).tables["key_groups"].num_rows
+def to_reach(log: Log, tool: str, largest: bool, results: dict[str, Run]) -> str:
+    """Return the marks that a row is held to."""
+    if tool not in ENGINES:
+        return ""
+    marks = [f"≤ {MEMORY_GB:g} GB"]
+    if log.name == "Houston":
+        marks.append(f"≤ {HOUSTON_S[tool]} s")
+    elif log.name == "csv.gz" and tool == "sail":
+        marks.append(f"≤ {results['gzip -dc'].median:.1f} s after start")
+    elif largest and (log.rows, tool) in MB_S:
+        marks.append(f"≥ {MB_S[log.rows, tool]} MB/s{' after start' if tool == 'spark' else ''}")
+        if log.rows == "flights":
+            marks.append(f"≤ {TIMES[tool]:g} × {'DuckDB' if tool == 'sail' else 'PySpark'}")
+    return ", ".join(marks)
 
 
-def aggregation(rows: int, rounds: int) -> list[str]:
-    path = generated_log(rows)
-    runs = {
-        "duckdb": lambda: _duckdb(path),
-        "polars": lambda: _polars(path),
-        "sail": lambda: _ftplan(path, "sail", "xxhash64"),
-        "sail, flink": lambda: _ftplan(path, "sail", "flink"),
-        "spark": lambda: _ftplan(path, "spark", "xxhash64"),
-        "spark, flink": lambda: _ftplan(path, "spark", "flink"),
-    }
-    seconds = {}
-    for name, run in runs.items():
-        with run() as once:
-            once()
-            times = []
-            for _ in range(rounds):
-                began = time.perf_counter()
-                once()
-                times.append(time.perf_counter() - began)
-            seconds[name] = statistics.median(times)
-            print(f"{name}: {', '.join(f'{t:.2f}' for t in times)}", file=sys.stderr)
-    lines = [f"| {rows:,} rows, {GROUPS} groups, {WINDOWS} windows | s | × DuckDB | target |", "|---|---|---|---|"]
-    for name, s in seconds.items():
-        target = f"≤ {TARGETS[name]:g}" if name in TARGETS else ""
-        lines.append(f"| {name} | {s:.2f} | {s / seconds['duckdb']:.2f} | {target} |")
-    return lines
+def row(log: Log, tool: str, results: dict[str, Run], starts: dict[str, Run], mark: str) -> str:
+    """Return a row of the table."""
+    result = results[tool]
+    if result.refused:
+        return f"| {log.name} | {log.size / 1e6:,.0f} | {tool} | {'– | ' * 7}– | {result.refused} |"
+    seconds, mb = result.median, log.size / 1e6
+    after = {name: results[name].median - each.median for name, each in starts.items() if results[name].seconds}
+    spark = [after[name] for name in after if name.startswith("pyspark") and after[name] >= SHORTEST_S]
+    rate = f"{mb / after[tool]:.0f}" if after.get(tool, 0) >= SHORTEST_S else ""
+    equal = "" if result.counted is None else "yes" if result.counted == results["duckdb"].counted else "**no**"
+    cells = [
+        log.name, f"{mb:,.0f}", tool, f"{seconds:.2f}", f"{starts[tool].median:.2f}" if tool in starts else "",
+        f"{mb / seconds:.0f}", rate, f"{seconds / results['duckdb'].median:.2f}",
+        f"{after[tool] / min(spark):.2f}" if spark and rate and tool == "spark" else "", f"{result.memory / 1e9:.2f}",
+        equal, mark,
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
 
 
-def end_to_end(rounds: int) -> list[str]:
-    lines = ["| Houston log, 227,496 rows, end to end | s | target |", "|---|---|---|"]
-    for engine, target in END_TO_END_TARGETS_S.items():
-        times = []
-        for _ in range(rounds):
-            began = time.perf_counter()
-            subprocess.run([sys.executable, __file__, "--houston", engine], check=True, cwd=ROOT, env=os.environ)
-            times.append(time.perf_counter() - began)
-        lines.append(f"| {engine} | {statistics.median(times):.2f} | ≤ {target:g} |")
-    return lines
+def linear(sizes: list[tuple[Log, dict[str, Run], dict[str, Run]]]) -> Iterator[str]:
+    """Yield rows of how much longer a megabyte takes in a large log than in a small one, the start left out."""
+    for (small, a, starts), (large, b, _) in pairwise(sizes):
+        for tool in a:
+            if small.name == large.name and tool in starts and a[tool].seconds and b[tool].seconds:
+                begin = starts[tool].median
+                if a[tool].median - begin < SHORTEST_S:
+                    continue
+                pair = [(r[tool].median - begin) / log.size * 1e9 for log, r in ((small, a), (large, b))]
+                mark = f"≤ {UNEVEN:g}" if tool in ENGINES else ""
+                shown = f"{small.size / 1e6:,.0f} to {large.size / 1e6:,.0f} MB | {pair[0]:.2f} | {pair[1]:.2f}"
+                yield f"| {small.name} | {tool} | {shown} | {pair[1] / pair[0]:.2f} | {mark} |"
 
 
-def houston(engine: str) -> None:
-    import tempfile
-
-    from ftplan.spark_stats.pipeline import compute
-
-    mapping = LogMapping(
-        time_columns=("Year", "Month", "DayofMonth", "DepTime"), window_s=3600, key_groups=64, max_rejects=0.02,
-        keys=(("by-plane", ("TailNum",)), ("by-destination", ("Dest",))), key_hash="flink",
-    )  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        compute(mapping, [str(ROOT / "examples/flights/hflights.csv.gz")], engine=engine, folder=Path(folder))
+def bytes_of(text: str) -> int:
+    """Return the bytes of a size such as ``100MB`` or ``1GB``."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(MB|GB)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 100MB or 1GB")
+    return int(float(found[1]) * {"MB": 1e6, "GB": 1e9}[found[2]])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    listed = {"type": lambda text: text.split(",")}
+    parser.add_argument(
+        "--sizes", type=lambda text: [bytes_of(part) for part in text.split(",")], default="100MB,1GB",
+        help="of CSV, JSON lines and regex, the smallest first; gzip and zstd take the first",
+    )  # fmt: skip
+    parser.add_argument("--only", **listed, default=list(CASES), help=f"some of {','.join(CASES)}")
+    parser.add_argument("--engines", **listed, default=list(ENGINES), help="some of sail,spark")
+    parser.add_argument("--peers", **listed, default=list(PEERS), help=f"some of {','.join(PEERS)}; duckdb always")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--houston", choices=sorted(END_TO_END_TARGETS_S), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.houston:
-        houston(arguments.houston)
-        return
-    print("\n".join(aggregation(arguments.rows, arguments.rounds)))
-    print()
-    print("\n".join(end_to_end(arguments.rounds)))
+    given = parser.parse_args()
+    for name, known in (("only", CASES), ("engines", ENGINES), ("peers", tuple(PEERS))):
+        if wrong := set(getattr(given, name)) - set(known):
+            parser.error(f"--{name}: {', '.join(sorted(wrong))} is none of {', '.join(known)}")
+    began: dict[str, dict[str, Run]] = defaultdict(lambda: defaultdict(Run))
+    done: list[tuple[Log, dict[str, Run], dict[str, Run]]] = []
+    lines = [f"| {' | '.join(COLUMNS)} | counts equal | to reach |", "|---" * (len(COLUMNS) + 2) + "|"]
+    for case in given.only:
+        for log in chosen(case, given.sizes):
+            results: dict[str, Run] = defaultdict(Run)
+            wanted = [t for t in tools(log, given.engines) if t not in PEERS or t in ("duckdb", *given.peers)]
+            starts = began[log.rows]
+            for _ in range(given.rounds):
+                for tool in wanted:
+                    if tool != "gzip -dc" and len(starts[tool].seconds) < given.rounds:
+                        run(logs.first_rows(log), tool, starts[tool])
+                    if not results[tool].refused:
+                        run(log, tool, results[tool])
+            done.append((log, results, starts))
+            largest = case in ("csv", "jsonl", "regex") and log.size > 0.99 * max(given.sizes)
+            known = {tool: starts[tool] for tool in wanted if tool in starts}
+            lines += [row(log, tool, results, known, to_reach(log, tool, largest, results)) for tool in wanted]
+    print("\n".join(lines))
+    if uneven := list(linear(done)):
+        print("\n| log | by | sizes | s/GB, smaller | s/GB, larger | ratio | to reach |\n|---|---|---|---|---|---|---|")
+        print("\n".join(uneven))
+    if different := [line for line in lines if "**no**" in line]:
+        sys.exit("counts differ from DuckDB's:\n" + "\n".join(different))
 
 
 if __name__ == "__main__":
