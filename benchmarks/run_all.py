@@ -370,6 +370,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "To reach: on 2 cores 2 processes at least 1.6 × the rate of one, and at least 20 × that of separate commands.",
     ),
     (
+        "size-of-inputs",
+        "Time and memory by size of inputs",
+        ("size_of_inputs.py",),
+        "Whole commands; each size is ten times the one before. To reach: time linear within 20 %, memory that does "
+        "not grow with what is collected.\nPrometheus is a server in Python on the same cores.",
+    ),
+    (
         "cold-start",
         "Small commands on a cold and a warm machine",
         ("cold_start.py",),

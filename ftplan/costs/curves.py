@@ -8,6 +8,8 @@ rarely.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -129,7 +131,7 @@ def _signs(throughput: _Signal | None, jumps: list[list[tuple[int, int]]], step:
     for begin, end in jumps[0]:
         if end - begin < long_enough:
             continue
-        near = [fall for fall in falls if begin - together <= fall <= end + together]
+        near = falls[bisect_left(falls, begin - together) : bisect_right(falls, end + together)]
         if near:
             signs.update(near)
         elif away[max(0, begin - together) : end + together].any():
@@ -141,9 +143,9 @@ def _first_sign(sign: int, jumps: list[list[tuple[int, int]]], reach: int) -> in
     """Return where a failure shows first: the begin of jumps that go on at the sign, at most *reach* before it."""
     first = sign
     for runs in jumps:
-        for begin, end in runs:
-            if begin <= first <= end:
-                first = max(begin, sign - reach)
+        at = bisect_left(runs, first, key=itemgetter(1))
+        if at < len(runs) and runs[at][0] <= first:
+            first = max(runs[at][0], sign - reach)
     return first
 
 

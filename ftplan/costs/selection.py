@@ -18,6 +18,8 @@ from ftplan.model.topology import FloatArray
 
 #: Fewer groups than this leave too little to fit on when one is held out.
 LEAST_GROUPS = 3
+#: Recoveries that are held out one by one; of more, each so many-th is held out together, so that fits stay as many.
+MOST_GROUPS = 200
 
 By = Literal["rate", "interval", "recovery"]
 
@@ -42,7 +44,7 @@ def held_out(sample: Sample, unknown: Unknowns, values: Values, read: Sample) ->
     """Leave out one rate after the other; where rates are few one interval, else one recovery; None where all are few.
 
     Searches begin at *values*, those of all recoveries. *read* is the sample with all that was measured, also what no
-    parameter depends on. Cost: a fit a group.
+    parameter depends on. Cost: a fit a group; single recoveries make :data:`MOST_GROUPS` at most.
     """
     chosen = _grouped(read, sample.timed)
     if chosen is None or not unknown.fitted:
@@ -63,7 +65,7 @@ def _grouped(sample: Sample, timed: NDArray[np.bool_]) -> tuple[By, NDArray[np.i
         return "rate", by_rate
     if by_interval.max(initial=-1) + 1 >= LEAST_GROUPS:
         return "interval", by_interval
-    single = np.where(timed, np.cumsum(timed) - 1, -1)
+    single = np.where(timed, (np.cumsum(timed) - 1) % MOST_GROUPS, -1)
     return ("recovery", single) if single.max(initial=-1) + 1 >= LEAST_GROUPS else None
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftplan.costs.curves import find_recoveries
+from ftplan.costs.curves import _first_sign, find_recoveries
 from ftplan.model.recovery_costs import Curve
 from tests.costs.cases import caught_up, curve
 from tests.places import ROOT
@@ -110,3 +110,16 @@ def test_measured_curves_beside_what_was_measured_of_them() -> None:
         assert one.end_s is not None
         off.append(abs((one.end_s - one.begin_s) / nearest["recovery_s"] - 1.0))
     assert float(np.median(off)) <= 0.1
+
+
+@given(st.lists(st.integers(1, 9), max_size=40), st.integers(0, 200), st.integers(0, 60))
+def test_the_first_sign_is_found_without_a_look_at_every_jump(lengths: list[int], sign: int, reach: int) -> None:
+    """Of jumps that do not touch, the one that goes on at the sign counts; a year of curves has thousands."""
+    ends = np.cumsum([0, *lengths]).tolist()
+    jumps = list(zip(ends[::2], ends[1::2], strict=False))
+    going_on = [max(begin, sign - reach) for begin, end in jumps if begin <= sign <= end]
+
+    class Unwalked(list[tuple[int, int]]):
+        __iter__ = None  # type: ignore[assignment]
+
+    assert _first_sign(sign, [Unwalked(jumps)], reach) == (going_on or [sign])[0]

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ftplan.costs import selection
+from ftplan.costs.fit import Values
 from ftplan.costs.fitted_costs import FittedCosts, fitted_costs
-from ftplan.costs.unknowns import groups
+from ftplan.costs.selection import MOST_GROUPS
+from ftplan.costs.unknowns import Sample, Unknowns, groups
 from ftplan.errors import FtplanError
 from ftplan.model.recovery_costs import MeasuredRecovery
 from tests.costs.cases import INTERVALS, KILLS, RATES, TRUE, recoveries, seconds
@@ -198,3 +201,21 @@ def test_nothing_to_fit_to() -> None:
     known = fitted_costs(recoveries(TRUE, rates=[500.0], intervals=[30.0]), {"detection_s": 50.0, "restart_s": 88.0})
     assert known.accuracy is not None
     assert known.accuracy.median == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(("count", "fits"), [(60, 60), (MOST_GROUPS, MOST_GROUPS), (3 * MOST_GROUPS + 1, MOST_GROUPS)])
+def test_fits_without_single_recoveries_are_bounded(count: int, fits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At one rate and interval each recovery is held out alone; of many, each so many-th together, all once."""
+    taken: list[int] = []
+
+    def counted(sample: Sample, unknown: Unknowns, start: Values | None = None) -> dict[str, float]:
+        taken.append(len(sample.recovery_s))
+        return {"restart_s": 10.0}
+
+    monkeypatch.setattr(selection, "estimate", counted)
+    sample = Sample.of([MeasuredRecovery(str(i), recovery_s=10.0, rate=1.0, interval_s=60.0) for i in range(count)])
+    tested = selection.held_out(sample, Unknowns({}, (), ("restart_s",)), {}, sample)
+    assert tested is not None
+    assert (tested.by, tested.predicted_s.tolist()) == ("recovery", [10.0] * count)
+    assert len(taken) == fits
+    assert sum(count - rows for rows in taken) == count

@@ -161,9 +161,10 @@ def numbers(frame: Any, column: str, allowed: Range, name: str) -> FloatArray:
     import pandas as pd
 
     values = pd.to_numeric(frame[column], errors="coerce")
-    wrong = values.isna() & frame[column].notna() & (frame[column].astype(str).str.strip() != "")
-    if wrong.any():
-        row = int(np.argmax(wrong.to_numpy()))
+    wrong = np.flatnonzero(values.isna() & frame[column].notna())
+    wrong = wrong[[str(frame[column].iloc[row]).strip() != "" for row in wrong.tolist()]] if len(wrong) else wrong
+    if len(wrong):
+        row = int(wrong[0])
         raise FtplanError(f"{name}: column {column!r}: row {row}: {str(frame[column].iloc[row])!r} is no number")
     taken: FloatArray = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if column.lower().endswith("_ms") and not column.lower().startswith("latency"):

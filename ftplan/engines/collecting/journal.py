@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +18,9 @@ from ftplan.engines.collecting.collection import NAME, CollectionHead, head_of, 
 from ftplan.errors import FtplanError, OutputError
 from ftplan.io.documents import display_name
 from ftplan.io.output import write_text
+
+#: Bytes of a file that are in memory at a time.
+_CHUNK = 2**20
 
 
 class AnswerJournal:
@@ -77,10 +81,8 @@ class AnswerJournal:
     def _cut_torn_line(self) -> None:
         """Cut off what a process that was killed left half written."""
         for file in self._files()[-1:]:
-            data = file.read_bytes()
-            whole = data.rfind(b"\n") + 1
-            if whole < len(data):
-                os.truncate(file, whole)
+            with file.open("rb+") as lines:
+                lines.truncate(_whole(lines))
 
     def add(self, at: datetime, path: str, status: int | None, content: Mapping[str, Any]) -> int:
         """Write one line, and return its bytes; it survives the end of this process.
@@ -131,16 +133,46 @@ class AnswerJournal:
             os.close(self._folder)
 
 
+def _whole(lines: IO[bytes]) -> int:
+    """Return where the last whole line of a file ends; a part of the file is in memory at a time."""
+    end = lines.seek(0, os.SEEK_END)
+    while end:
+        begin = max(0, end - _CHUNK)
+        lines.seek(begin)
+        found = lines.read(end - begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0
+
+
 def _pack(file: Path) -> None:
     """Replace a file by the same with gzip; a process that is killed meanwhile leaves nothing half done.
 
-    Where the hour is packed already (the clock was set back), the lines go behind those.
+    Where the hour is packed already (the clock was set back), the lines go behind those. A year of Prometheus may
+    stand in one file: a part of it is in memory at a time.
     """
     packed = file.with_name(f"{file.name}.gz")
     beside = file.with_name(f".{file.name}.gz.partial")
-    data = file.read_bytes()
-    before = packed.read_bytes() if packed.exists() else b""
-    if not gzip.decompress(before).endswith(data):
-        beside.write_bytes(before + gzip.compress(data, 6))
+    if not _holds(packed, file):
+        with beside.open("wb") as out:
+            if packed.exists():
+                with packed.open("rb") as before:
+                    shutil.copyfileobj(before, out, _CHUNK)
+            with gzip.GzipFile("", "wb", 6, out) as behind, file.open("rb") as lines:
+                shutil.copyfileobj(lines, behind, _CHUNK)
         beside.replace(packed)
     file.unlink()
+
+
+def _holds(packed: Path, file: Path) -> bool:
+    """Whether the end of a packed file is a file already."""
+    size = file.stat().st_size
+    if not packed.exists():
+        return size == 0
+    with gzip.open(packed) as there, file.open("rb") as lines:
+        skipped = there.seek(0, os.SEEK_END) - size
+        if skipped < 0:
+            return False
+        there.seek(skipped)
+        return all(there.read(len(part)) == part for part in iter(partial(lines.read, _CHUNK), b""))

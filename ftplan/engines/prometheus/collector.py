@@ -145,7 +145,7 @@ class RangeAsking:
                     self._series[answer.metric].update(name_of(series) for series in result)
                     if not is_partial(answer.value):
                         there.setdefault(answer.metric, []).append(piece)
-        return {name: sorted(pieces) for name, pieces in there.items()}
+        return {name: self.grid.joined(pieces) for name, pieces in there.items()}
 
     def _ask(self, query: RangeQuery, piece: Piece) -> None:
         """Ask one query for a piece, in halves where it is too much at once."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -49,12 +51,21 @@ class Grid(NamedTuple):
         for begin in range(self.start_ms // long * long, self.end_ms + 1, long):
             yield Piece(max(begin, self.start_ms), min(begin + long - self.step_ms, self.end_ms))
 
+    def joined(self, pieces: Iterable[Piece]) -> list[Piece]:
+        """Return the same steps in as few pieces as can be, in order of time; cost n log n."""
+        joined: list[Piece] = []
+        for piece in sorted(pieces):
+            if joined and piece.start_ms <= joined[-1].end_ms + self.step_ms:
+                joined[-1] = joined[-1]._replace(end_ms=max(joined[-1].end_ms, piece.end_ms))
+            else:
+                joined.append(piece)
+        return joined
+
     def missing(self, piece: Piece, there: Sequence[Piece]) -> list[Piece]:
-        """Return what of a piece is not *there*; pieces there are in order of time."""
+        """Return what of a piece is not *there*, as :meth:`joined` returns it; looks only at what meets the piece."""
         gaps, begin = [], piece.start_ms
-        for known in there:
-            if known.end_ms < begin or known.start_ms > piece.end_ms:
-                continue
+        first = bisect_left(there, begin, key=attrgetter("end_ms"))
+        for known in there[first : bisect_right(there, piece.end_ms, first, key=attrgetter("start_ms"))]:
             if known.start_ms > begin:
                 gaps.append(Piece(begin, known.start_ms - self.step_ms))
             begin = max(begin, known.end_ms + self.step_ms)

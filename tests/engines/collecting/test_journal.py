@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,25 @@ def test_packing_that_was_killed_is_done_again(tmp_path: Path) -> None:
     file.write_bytes(data.replace(b'"a"', b'"c"'))  # more of an hour that is packed
     write(tmp_path, "d", at=AT + timedelta(hours=2))
     assert read(tmp_path) == ["a", "c", "b", "d"]
+
+
+def test_a_file_of_any_size_is_packed_and_gone_on_with_in_parts(tmp_path: Path) -> None:
+    """A year of Prometheus comes within an hour: neither packing it nor looking for a torn line holds it at once."""
+    file = tmp_path / "answers" / "2026-11-22T07.jsonl"
+    write(tmp_path, "a")
+    line = {"at": "2026-11-22T07:40:00.123Z", "path": "b", "status": 200, "answer": "b" * 10_000}
+    data = file.read_bytes() + f"{json.dumps(line)}\n".encode() * 2_000
+    file.write_bytes(data + b"x" * 3_000_000)
+    size = len(data)
+    del data
+    tracemalloc.start()
+    try:
+        write(tmp_path, "c", at=AT + timedelta(hours=1))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < size / 3
+    assert len(read(tmp_path)) == 2_002
 
 
 @pytest.mark.parametrize(

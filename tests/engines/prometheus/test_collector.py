@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -93,8 +94,10 @@ def lines(place: Path) -> Iterator[dict[str, Any]]:
 def test_what_is_missing_is_asked_once(first: int, steps: int, step: int, known: list[tuple[int, int]]) -> None:
     """The steps of the pieces that are missing are those of the grid that are not there, each once."""
     grid = Grid(first * step, (first + steps) * step, step)
-    there = sorted(Piece((first + a) * step, (first + a + b) * step) for a, b in known)
-    covered = {t for piece in there for t in range(piece.start_ms, piece.end_ms + 1, step)}
+    answered = [Piece((first + a) * step, (first + a + b) * step) for a, b in known]
+    covered = {t for piece in answered for t in range(piece.start_ms, piece.end_ms + 1, step)}
+    there = grid.joined(answered)
+    assert all(before.end_ms + step < after.start_ms for before, after in pairwise(there))
     pieces = list(grid.pieces())
     asked = [
         t
@@ -105,6 +108,27 @@ def test_what_is_missing_is_asked_once(first: int, steps: int, step: int, known:
     assert asked == [t for t in range(grid.start_ms, grid.end_ms + 1, step) if t not in covered]
     assert all((piece.end_ms - piece.start_ms) // step < MOST_STEPS for piece in pieces)
     assert all(piece.end_ms - piece.start_ms < max(3_600_000, step) for piece in pieces)
+
+
+def test_a_year_that_is_there_is_looked_at_once() -> None:
+    """Known pieces become one, and of a year with a gap in each second hour a piece looks at its own neighbours."""
+    hours = [Piece(3600 * hour, 3600 * hour + 3540) for hour in range(8760)]
+    grid = Grid(0, 8760 * 3600 - 60, 60)
+    assert grid.joined(reversed(hours)) == [Piece(0, 8760 * 3600 - 60)]
+
+    class Counted(list[Piece]):
+        seen = 0
+
+        def __getitem__(self, place: Any) -> Any:
+            found = super().__getitem__(place)
+            self.seen += len(found) if isinstance(place, slice) else 1
+            return found
+
+        __iter__ = None  # type: ignore[assignment]  # who walks over all of them fails
+
+    there = Counted(grid.joined(hours[::2]))
+    assert [part for piece in hours for part in grid.missing(piece, there)] == hours[1::2]
+    assert there.seen <= 40 * len(hours)
 
 
 def test_pieces_begin_at_the_same_times_whatever_the_range() -> None:
