@@ -111,7 +111,7 @@ def with_strptime(frame: Any, text: Any, time_format: TimeFormat, year: Year | N
     """
     if time_format.needs_year and year is None:
         raise FtplanError("--year is missing: the times have none, and nothing tells when the log was written")
-    frame, found, texts = with_groups(frame, text, time_format.pattern.expression, time_format.groups, "t_parts")
+    frame, found, texts = with_groups(frame, text, time_format.pattern, time_format.groups, "t_parts")
     numbers = _numbers(texts)
     frame = frame.select("*", *(c.cast("bigint").alias(f"t_{n}") for n, c in numbers.items()))
     known = {n: F.col(f"t_{n}") for n in numbers}
