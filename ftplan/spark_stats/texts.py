@@ -44,12 +44,14 @@ def groups_of(expression: str, ascii_expression: str, numbers: Sequence[Sequence
         import pyarrow
         import pyarrow.compute as pc
 
-        texts = texts.cast(pyarrow.string())
+        places = texts.cast(pyarrow.string()).dictionary_encode()  # most times stand in many rows
+        texts = places.dictionary
         plain = pc.all(pc.string_is_ascii(texts)).as_py()
         found = pc.extract_regex(texts, pattern=ascii_expression if plain else expression)
         parts = found.flatten()
         columns = [pc.binary_join_element_wise(*(parts[n - 1] for n in several), "") for several in numbers]
-        return pyarrow.StructArray.from_arrays(columns, [f"g{i}" for i in range(len(columns))], mask=found.is_null())
+        names = [f"g{i}" for i in range(len(columns))]
+        return pyarrow.StructArray.from_arrays(columns, names, mask=found.is_null()).take(places.indices)
 
     return found_in
 
