@@ -26,19 +26,20 @@ def with_groups(
         Numbers of groups by name, from 1; of several, what they hold is put together.
     """
     fields = [f"g{i}" for i in range(len(groups))]
-    found_in = groups_of(pattern.expression, pattern.ascii, tuple(groups.values()))
+    found_in = groups_of(pattern, tuple(groups.values()))
     kind = f"struct<{','.join(f'{field}: string' for field in fields)}>"
     frame = frame.select("*", F.arrow_udf(lambda texts: found_in(texts), kind)(text).alias(column))
     named = {name: F.col(column).getField(field) for name, field in zip(groups, fields, strict=True)}
     return frame, F.col(column).isNotNull(), named
 
 
-def groups_of(expression: str, ascii_expression: str, numbers: Sequence[Sequence[int]]) -> Any:
+def groups_of(pattern: LogPattern, numbers: Sequence[Sequence[int]]) -> Any:
     """Return the function of that UDF; defined within another, it goes to executors by value.
 
     It takes an array of n texts and returns one of n structs with the fields ``g0``, ``g1`` and so on, one for each of
     *numbers* (:func:`with_groups`), null where nothing is found.
     """
+    expression, of_ascii = pattern.expression, pattern.ascii
 
     def found_in(texts: Any) -> Any:
         import pyarrow
@@ -47,7 +48,7 @@ def groups_of(expression: str, ascii_expression: str, numbers: Sequence[Sequence
         places = texts.cast(pyarrow.string()).dictionary_encode()  # most times stand in many rows
         texts = places.dictionary
         plain = pc.all(pc.string_is_ascii(texts)).as_py()
-        found = pc.extract_regex(texts, pattern=ascii_expression if plain else expression)
+        found = pc.extract_regex(texts, pattern=of_ascii if plain else expression)
         parts = found.flatten()
         columns = [pc.binary_join_element_wise(*(parts[n - 1] for n in several), "") for several in numbers]
         names = [f"g{i}" for i in range(len(columns))]
