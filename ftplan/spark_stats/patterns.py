@@ -3,7 +3,8 @@ r"""Python regular expressions in the words of RE2, which finds in linear time w
 The pattern is taken apart by Python's own parser and written anew: what differs (``\d``, ``\w``, ``\s``, ``.``, ``$``,
 free spacing) is spelled out, and what automata do not know (lookaround, references, atomic groups) or RE2 understands
 otherwise (``\b`` beside letters that are not ASCII) is refused. Left to small differences are İ and ı under ``(?i)``,
-and characters newer than RE2's Unicode tables.
+letters that are not ASCII under ``(?ai)``, characters newer than RE2's Unicode tables, and what a group holds that
+stands within a repeat and may be empty: Python ends with the empty turn.
 """
 
 from __future__ import annotations
