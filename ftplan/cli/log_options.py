@@ -14,7 +14,7 @@ pattern = click.option(
     "--pattern",
     metavar="REGEX",
     help="For regex: what a line holds, as Python's re.search finds it; (?P<name>…) is a column. Lines without it "
-    "are rejected. Lookaround, references and \\b are refused: engines differ there.",
+    "are rejected. Lookaround, references and \\b are refused: RE2 reads the lines.",
 )
 
 fields = options.together(

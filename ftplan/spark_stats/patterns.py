@@ -1,15 +1,16 @@
-r"""Python's regular expressions in the words that Java and Rust share, so that Spark and Sail find what Python finds.
+r"""Python regular expressions in the words of RE2, which finds in linear time what Python finds.
 
-The pattern is taken apart by Python's own parser and written anew: ``(?P<x>…)`` becomes a plain group, what differs
-between the three (``\d``, ``\w``, ``\s``, ``.``, ``$``, free spacing) is spelled out, and what Rust's automata or Java
-do not know (lookaround, references, atomic groups) or understand otherwise (``\b`` beside letters that are not ASCII)
-is refused. Left to small differences are İ and ı under ``(?i)``, and characters newer than an engine's Unicode tables.
+The pattern is taken apart by Python's own parser and written anew: what differs (``\d``, ``\w``, ``\s``, ``.``, ``$``,
+free spacing) is spelled out, and what automata do not know (lookaround, references, atomic groups) or RE2 understands
+otherwise (``\b`` beside letters that are not ASCII) is refused. Left to small differences are İ and ı under ``(?i)``,
+letters that are not ASCII under ``(?ai)``, characters newer than RE2's Unicode tables, and what a group holds that
+stands within a repeat and may be empty: Python ends with the empty turn.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -22,9 +23,7 @@ from ftplan.errors import FtplanError
 _parser: Any = import_module("re._parser")
 _constants: Any = import_module("re._constants")
 
-#: Longest line that a recursive pattern is tried on: beyond, Java's stack may not do.
-LONGEST_LINE = 16_384
-#: Largest number of repeats that is written out; automata of more take too much memory.
+#: Largest number of repeats that RE2 takes.
 MOST_REPEATS = 1000
 
 _SPACES = ((9, 13), (28, 32), (133, 133), (160, 160), (5760, 5760), (8192, 8202), (8232, 8233), (8239, 8239),
@@ -39,8 +38,6 @@ _CLASSES = {
     (False, "WORD"): r"\p{L}\p{N}_",
     (False, "NOT_WORD"): r"\p{M}\p{S}\p{Z}\p{C}\p{Pd}\p{Ps}\p{Pe}\p{Pi}\p{Pf}\p{Po}" + _CONNECTORS,
 }
-#: What matches one character.
-_SINGLE = ("LITERAL", "NOT_LITERAL", "ANY", "IN")
 _REFUSED = {
     "ASSERT": "lookahead or lookbehind, (?=…) or (?<=…)",
     "ASSERT_NOT": "negative lookahead or lookbehind, (?!…) or (?<!…)",
@@ -56,35 +53,33 @@ _REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class LogPattern:
-    """A pattern: its groups by name, in order, and the expression for Java and Rust in which these are all groups.
+    """A pattern: its groups by name, in order, and the expression for RE2, in which they are ``g1``, ``g2`` and so on.
 
-    ``recursive``: it repeats more than single characters, for which Java takes stack each time.
+    ``ascii``: an expression for texts that are ASCII, several times as fast: its classes are shorter.
     """
 
     names: tuple[str, ...]
     expression: str
-    recursive: bool = False
+    ascii: str
 
     @property
     def groups(self) -> dict[str, tuple[int, ...]]:
         """The number of each group."""
         return {name: (i,) for i, name in enumerate(self.names, 1)}
 
-    @property
-    def whole(self) -> str:
-        """The expression for a whole line in which the pattern is found first, wherever that is."""
-        return rf"\A(?s:.*?)(?:{self.expression})(?s:.*)\z"
-
 
 @cache
 def log_pattern(pattern: str, option: str = "--pattern") -> LogPattern:
-    """Return a Python pattern for Java and Rust.
+    """Return a Python pattern for RE2.
 
     Raises
     ------
     FtplanError
-        If it is none (with the place), names no group, or holds what some engine does not know.
+        If it is none (with the place), names no group, or holds what RE2 does not know, or too much of it.
     """
+    import pyarrow
+    from pyarrow.compute import extract_regex
+
     try:
         with catch_warnings():
             simplefilter("ignore")  # of sets that a later Python may read as nested
@@ -97,21 +92,34 @@ def log_pattern(pattern: str, option: str = "--pattern") -> LogPattern:
     groups: dict[str, int] = tree.state.groupdict
     if not groups:
         raise FtplanError(f"{option}: names no group; write (?P<name>…) around each column, as in (?P<host>\\S+)")
-    writer = _Writer(option, set(groups.values()), ascii_only=bool(tree.state.flags & re.ASCII))
-    text = writer.sequence(tree)
-    if tree.state.flags & re.IGNORECASE:
-        text = f"(?iu:{text})"
-    return LogPattern(tuple(sorted(groups, key=groups.__getitem__)), text, writer.recursive)
+    names = tuple(sorted(groups, key=groups.__getitem__))
+    numbers = {groups[name]: i for i, name in enumerate(names, 1)}
+    ascii_only = bool(tree.state.flags & re.ASCII)
+    texts = []
+    for writer in (
+        _Writer(option, numbers, _ASCII_SPACES if ascii_only else _SPACES, ascii_only),
+        _Writer(option, numbers, _ASCII_SPACES if ascii_only else _SPACES[:2], ascii_only=True),
+    ):
+        text = writer.sequence(tree)
+        texts.append(f"(?i:{text})" if tree.state.flags & re.IGNORECASE else text)
+        try:
+            extract_regex(pyarrow.array([], pyarrow.string()), pattern=texts[-1])
+        except pyarrow.ArrowInvalid as error:
+            what = str(error).rpartition("expression: ")[2]
+            raise FtplanError(f"{option}: RE2, which reads the lines, does not take {pattern[:60]!r}: {what}") from None
+    return LogPattern(names, *texts)
 
 
 class _Writer:
     """Writes the parser's tree as an expression."""
 
-    def __init__(self, option: str, named: set[int], ascii_only: bool) -> None:
+    def __init__(
+        self, option: str, numbers: Mapping[int, int], spaces: Sequence[tuple[int, int]], ascii_only: bool
+    ) -> None:
         self.option = option
-        self.named = named
+        self.numbers = numbers
+        self.spaces = spaces
         self.ascii_only = ascii_only
-        self.recursive = False
 
     def sequence(self, tree: Iterable[Any]) -> str:
         return "".join(self.item(str(kind), value) for kind, value in tree)
@@ -124,7 +132,10 @@ class _Writer:
         return str(getattr(self, f"_{kind.lower()}")(value))
 
     def refuse(self, kind: str) -> None:
-        raise FtplanError(f"{self.option} holds {_REFUSED[kind]}, which not all engines know alike; write it without")
+        raise FtplanError(
+            f"{self.option} holds {_REFUSED[kind]}, which RE2, which reads the lines, does not know as Python does; "
+            "write it without"
+        )
 
     def at(self, kind: str) -> str:
         if kind in _REFUSED:
@@ -147,7 +158,7 @@ class _Writer:
         return f"[{'^' * negated}{''.join(self.member(str(k), v) for k, v in items[negated:])}]"
 
     def member(self, kind: str, value: Any) -> str:
-        """Return a part of a class, without a class within the class: engines differ there."""
+        """Return a part of a class, without a class within the class."""
         if kind == "LITERAL":
             return _character(value)
         if kind == "RANGE":
@@ -156,8 +167,7 @@ class _Writer:
         known = _CLASSES.get((self.ascii_only, name))
         if known is not None:
             return known
-        spaces = _ASCII_SPACES if self.ascii_only else _SPACES
-        ranges = {"SPACE": spaces, "DIGIT": _DIGITS, "WORD": _ASCII_WORD}[name.removeprefix("NOT_")]
+        ranges = {"SPACE": self.spaces, "DIGIT": _DIGITS, "WORD": _ASCII_WORD}[name.removeprefix("NOT_")]
         return "".join(_range(*r) for r in (_others(ranges) if name.startswith("NOT_") else ranges))
 
     def _branch(self, value: Any) -> str:
@@ -169,9 +179,9 @@ class _Writer:
             if add & flag:
                 raise FtplanError(f"{self.option}: (?{name}:…) holds for a part only; write (?{name}) at the beginning")
         inner = self.sequence(tree)
-        if group is not None and group in self.named:
-            return f"({inner})"
-        case = "iu" * bool(add & re.IGNORECASE) + "-i" * bool(remove & re.IGNORECASE)
+        if group in self.numbers:
+            return f"(?P<g{self.numbers[group]}>{inner})"
+        case = "i" * bool(add & re.IGNORECASE) + "-i" * bool(remove & re.IGNORECASE)
         return f"(?{case}:{inner})"
 
     def _max_repeat(self, value: Any) -> str:
@@ -185,26 +195,7 @@ class _Writer:
         open_ended = high == _constants.MAXREPEAT
         if max(low, 0 if open_ended else high) > MOST_REPEATS:
             raise FtplanError(f"{self.option}: a repeat of more than {MOST_REPEATS:,} times takes too much memory")
-        times = f"{{{low},{'' if open_ended else high}}}{lazy}"
-        if len(tree) == 1 and str(tree[0][0]) in _SINGLE:
-            return self.sequence(tree) + times
-        self.recursive = self.recursive or open_ended or high > 100
-        branches = _branches(tree) if open_ended and not lazy and low == 0 else []
-        if len(branches) > 1 and len(branches[0]) == 1 and str(branches[0][0][0]) in _SINGLE:
-            # (?:a|b)* as a*(?:b a*)*: the same matches in the same order, and Java recurs for every b only, where it
-            # would for every character
-            first, others = self.sequence(branches[0]), "|".join(self.sequence(branch) for branch in branches[1:])
-            return f"(?:{first}{times}(?:(?:{others}){first}{times}){times})"
-        return f"(?:{self.sequence(tree)}){times}"
-
-
-def _branches(tree: Any) -> list[Any]:
-    """Return the alternatives of a plain group that is nothing else, without groups of their own; else none."""
-    while len(tree) == 1 and str(tree[0][0]) == "SUBPATTERN" and tree[0][1][:3] == (None, 0, 0):
-        tree = tree[0][1][3]
-    if len(tree) != 1 or str(tree[0][0]) != "BRANCH" or "SUBPATTERN" in str(tree):
-        return []
-    return list(tree[0][1][1])
+        return f"(?:{self.sequence(tree)}){{{low},{'' if open_ended else high}}}{lazy}"
 
 
 def _character(code: int) -> str:

@@ -17,7 +17,7 @@ from ftplan.model.plan import Warn
 from ftplan.spark_stats.csv_lines import csv_fields, parse_line
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
-from ftplan.spark_stats.patterns import LONGEST_LINE, log_pattern
+from ftplan.spark_stats.patterns import log_pattern
 from ftplan.spark_stats.session import Session
 from ftplan.spark_stats.text_times import assumption, year_of
 from ftplan.spark_stats.texts import read_texts, with_groups
@@ -115,13 +115,9 @@ def _read_csv(session: Session, files: Sequence[LogFile], mapping: LogMapping) -
 
 def _read_regex(session: Session, files: Sequence[LogFile], mapping: LogMapping) -> Log:
     pattern = log_pattern(mapping.pattern or "")
-    too_long = F.length("value") > LONGEST_LINE if pattern.recursive else F.lit(False)
-    tried = F.when(~too_long, F.col("value")) if pattern.recursive else F.col("value")
-    frame, found, groups = with_groups(_lines(session, files), tried, pattern.whole, pattern.groups, "groups")
+    frame, found, groups = with_groups(_lines(session, files), F.col("value"), pattern, pattern.groups, "groups")
     chosen = [F.nullif(groups[c], F.lit("")) for c in mapping.columns]
-    broken = F.when(too_long, 1).when(~found, 0)
-    faults = ("not as --pattern says", f"longer than {LONGEST_LINE:,} characters")
-    return _text_log(frame, chosen, broken, faults, mapping, files)
+    return _text_log(frame, chosen, F.when(~found, 0), ("not as --pattern says",), mapping, files)
 
 
 def _text_log(

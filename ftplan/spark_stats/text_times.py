@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+import pyarrow
 from pyspark.sql import functions as F
 
 from ftplan.errors import FtplanError
@@ -18,7 +19,8 @@ from ftplan.model.plan import Warn
 from ftplan.model.statistics import EPOCH
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping
-from ftplan.spark_stats.texts import with_groups
+from ftplan.spark_stats.patterns import log_pattern
+from ftplan.spark_stats.texts import groups_of, with_groups
 from ftplan.spark_stats.time_formats import MONTHS, TimeFormat, is_strptime, strptime_format
 
 
@@ -64,10 +66,10 @@ def _is_syslog(mapping: LogMapping, file: LogFile) -> bool:
     """Return whether the first line of a log that a pattern reads has a time as syslog writes it."""
     if mapping.pattern is None or not file.header:
         return False
-    found = re.search(mapping.pattern, file.header)
-    if found is None:
-        return False
-    text = " ".join(found.group(column) or "" for column in mapping.time_columns).strip("[] ")
+    pattern = log_pattern(mapping.pattern)
+    found = groups_of(pattern, [pattern.groups[column] for column in mapping.time_columns])
+    (texts,) = found(pyarrow.array([file.header])).to_pylist()
+    text = " ".join(texts.values() if texts else ()).strip("[] ")
     return re.fullmatch(r"[A-Za-z]{3}\s+[0-9]{1,2}\s+[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}", text) is not None
 
 
@@ -112,7 +114,7 @@ def with_strptime(frame: Any, text: Any, time_format: TimeFormat, year: Year | N
     """
     if time_format.needs_year and year is None:
         raise FtplanError("--year is missing: the times have none, and nothing tells when the log was written")
-    frame, found, texts = with_groups(frame, text, time_format.pattern.expression, time_format.groups, "t_parts")
+    frame, found, texts = with_groups(frame, text, time_format.pattern, time_format.groups, "t_parts")
     numbers = _numbers(texts)
     frame = frame.select("*", *(c.cast("bigint").alias(f"t_{n}") for n, c in numbers.items()))
     known = {n: F.col(f"t_{n}") for n in numbers}
