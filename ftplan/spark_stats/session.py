@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.choice import Engine, Kind, choose
+from ftplan.model import machine_limits
+from ftplan.spark_stats.choice import LEAST_ADDRESS_SPACE_GB, Engine, Kind, choose
 from ftplan.spark_stats.signals import between_calls, deferred, keep_interrupt, orderly_signals, stopping, undisturbed
 
 #: The session that is open now, if any: a process runs one engine at a time.
@@ -204,12 +205,15 @@ def _settings(conf: Any, master: str | None, folder: Path, submitted: bool) -> A
 
 
 def _driver_memory_mb() -> int:
-    """A quarter of the memory, at least 1 GiB and at most 8."""
+    """A quarter of the memory of machine and container, within 1 to 8 GiB and what a ``ulimit -v`` leaves."""
     try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
-        total = 4096
-    return max(1024, min(8192, total // 4))
+        total = 2**32
+    total = min(total, machine_limits.memory_bytes() or total)
+    mapped = machine_limits.address_space_bytes() or 2**63
+    left = mapped - int((LEAST_ADDRESS_SPACE_GB["spark"] - 1) * machine_limits.GB)
+    return max(1024, min(8192, total // 2**22, left // 2**20))
 
 
 def _abandon(spark: Any, gateway: Any) -> None:
