@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from typing import NoReturn
@@ -103,7 +104,8 @@ def run(args: Sequence[str]) -> int:
     """Run one command line and return its exit code; never raises.
 
     0 answered, 1 the answer is no, 2 the user's mistake or too little memory, 3 ``--detailed-exitcode`` and it changes
-    something, 70 a fault of ftplan or of a package, 74 the disk or pipe failed, 130 interrupted, 141 the reader of the pipe went away.
+    something, 70 a fault of ftplan or of a package, 74 the disk or pipe failed, 130 interrupted, 141 the reader of the
+    pipe went away.
     """
     try:
         code = _invoke(args)
@@ -216,11 +218,20 @@ def _terminated(signum: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """Interrupt again, a little later, where a destructor or a callback met an interrupt, and cannot let it through."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt | SystemExit):
+        threading.Timer(0.01, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
 def main() -> NoReturn:
     """Run the command line of this process and leave with its exit code."""
     if "_FTPLAN_COMPLETE" in os.environ:
         cli.main(prog_name="ftplan")
     signal.signal(signal.SIGTERM, _terminated)
+    sys.unraisablehook = _unraisable
     _keep_stdout()
     code = run(sys.argv[1:])
     compiled = sys.modules.get("ftplan.compiled")

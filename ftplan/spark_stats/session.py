@@ -25,6 +25,8 @@ from ftplan.spark_stats.signals import between_calls, deferred, keep_interrupt, 
 _OPEN: list[Session] = []
 #: Seconds that closing a connection to Spark Connect or Sail may take.
 STOPPING_S = 3.0
+#: The same after an interrupt, where the process is about to leave.
+INTERRUPTED_S = 0.2
 #: Stack of each thread of a JVM: Java's regular expressions recur on long lines, and running out of it ends the JVM.
 _STACK = "-Xss16m"
 #: Engines within this process that did not stop.
@@ -263,11 +265,12 @@ def _sail(master: str | None) -> Iterator[Session]:
     finally:
         with undisturbed():
             # It was not started yet where a second signal came; it waits for a case of a sweep that is under way.
-            if not (_in_time(server.stop) and _functions_ended(before)):
+            limit_s = _patience_s()
+            if not (_in_time(server.stop, limit_s) and _functions_ended(before, limit_s)):
                 _LEFT.append("sail")
 
 
-def _functions_ended(before: set[int], limit_s: float = 10.0) -> bool:
+def _functions_ended(before: set[int], limit_s: float) -> bool:
     """Wait until no thread of Sail runs Python any more, of those not there *before*; return whether none does.
 
     After an interrupt a function may still be at work on its batch; if the interpreter ended meanwhile, the thread
@@ -298,7 +301,7 @@ def _connect_client(url: str) -> Iterator[Any]:
     finally:
         with undisturbed():
             if spark is not None:
-                _in_time(spark.stop)
+                _in_time(spark.stop, _patience_s())
                 # Where it did not end, PySpark would clean up at exit, and try again for minutes.
                 _quietly(lambda: atexit.unregister(spark.client._on_exit))
             for name in _CONNECT_VARIABLES:
@@ -306,7 +309,12 @@ def _connect_client(url: str) -> Iterator[Any]:
             os.environ.update(before)
 
 
-def _in_time(action: Any, limit_s: float | None = STOPPING_S) -> bool:
+def _patience_s() -> float:
+    """Return how long stopping may take: little while an interrupt unwinds the stack."""
+    return STOPPING_S if isinstance(sys.exc_info()[1], Exception | None) else INTERRUPTED_S
+
+
+def _in_time(action: Any, limit_s: float | None) -> bool:
     """Do something in a thread that is left behind where it does not end; return whether it ended.
 
     A call of gRPC that a signal interrupted in the wrong moment is never over, and closing its channel waits for it.
