@@ -6,9 +6,12 @@ Commands are imported when they are called, so that ``ftplan --help`` starts as 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from typing import NoReturn
@@ -24,6 +27,7 @@ from ftplan.cli.lazy_group import LazyGroup
 from ftplan.cli.options import SETTINGS
 from ftplan.errors import FtplanError, shortened
 from ftplan.model.kinds import ROWS
+from ftplan.model.machine_limits import GB, address_space_bytes
 
 #: Command, module, what the list of commands says of it. In the order in which a newcomer needs them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -50,6 +54,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("ftplan.cli.doctor", "Say what is installed and what works here."),
 }
 
+#: GiB of address space with less of which numeric libraries end the process while they are loaded.
+LEAST_ADDRESS_SPACE_GB = 0.25
+#: What packages say where memory, address space or threads ran out, when it is no MemoryError that they raise.
+_OUT_OF_MEMORY = re.compile(
+    r"failed to map segment|cannot allocate memory|can't start new thread|MemoryError|bad_alloc|malloc of size",
+    re.IGNORECASE,
+)
+
 EXIT_INTERNAL = 70
 EXIT_OUTPUT = 74
 EXIT_INTERRUPTED = 130
@@ -73,6 +85,9 @@ def cli(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand == "doctor":  # it tells of both, also where they keep every other command from working
         return
+    limit = address_space_bytes()
+    if limit is not None and limit < LEAST_ADDRESS_SPACE_GB * GB:
+        raise FtplanError(_out_of_memory("too little to start with"))
     apply_configuration(ctx)
     warn_of_unknown_variables(ctx)
 
@@ -88,8 +103,9 @@ def _debug(args: Sequence[str]) -> bool:
 def run(args: Sequence[str]) -> int:
     """Run one command line and return its exit code; never raises.
 
-    0 answered, 1 the answer is no, 2 the user's mistake, 3 ``--detailed-exitcode`` and it changes something, 70 a
-    fault of ftplan or of a package, 74 the disk or pipe failed, 130 interrupted, 141 the reader of the pipe went away.
+    0 answered, 1 the answer is no, 2 the user's mistake or too little memory, 3 ``--detailed-exitcode`` and it changes
+    something, 70 a fault of ftplan or of a package, 74 the disk or pipe failed, 130 interrupted, 141 the reader of the
+    pipe went away.
     """
     try:
         code = _invoke(args)
@@ -103,7 +119,8 @@ def run(args: Sequence[str]) -> int:
         return 2
     except FtplanError as error:
         _trace(args)
-        for message in error.messages:
+        shortage = _shortage(error.__cause__ or error.__context__) if address_space_bytes() is not None else None
+        for message in [_out_of_memory(shortage)] if shortage else error.messages:
             _line(message)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -118,15 +135,17 @@ def run(args: Sequence[str]) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return EXIT_PIPE
-    except OSError as error:
+    except Exception as error:
         _trace(args)
+        if shortage := _shortage(error):
+            _line(_out_of_memory(shortage))
+            return FtplanError.exit_code
+        if not isinstance(error, OSError):
+            _line(str(FtplanError(f"{_fault(error)} (--debug shows the trace)")))
+            return EXIT_INTERNAL
         _line(f"could not read or write: {error}")
         _silence_stdout()
         return EXIT_OUTPUT
-    except Exception as error:
-        _trace(args)
-        _line(str(FtplanError(f"{_fault(error)} (--debug shows the trace)")))
-        return EXIT_INTERNAL
     return code
 
 
@@ -137,6 +156,26 @@ def _invoke(args: Sequence[str]) -> int:
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
     return code if isinstance(code, int) else 0
+
+
+def _shortage(error: BaseException | None) -> str | None:
+    """Return what ran out of memory, of an exception or of what caused it; None where nothing did."""
+    while error is not None:
+        text = str(error)
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            return text or type(error).__name__
+        if found := _OUT_OF_MEMORY.search(text):
+            return text if len(text) < 200 else found[0]
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _out_of_memory(shortage: str) -> str:
+    limit = address_space_bytes()
+    if limit is None:
+        return f"memory ran out ({shortage}): give the machine or container more of it, or the command smaller inputs"
+    limited = f"the address space is limited to {limit / GB:.2g} GiB"
+    return f"memory ran out ({shortage}): {limited}; lift the limit (ulimit -v unlimited)"
 
 
 def _fault(error: Exception) -> str:
@@ -179,11 +218,20 @@ def _terminated(signum: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """Interrupt again, a little later, where a destructor or a callback met an interrupt, and cannot let it through."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt | SystemExit):
+        threading.Timer(0.01, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
 def main() -> NoReturn:
     """Run the command line of this process and leave with its exit code."""
     if "_FTPLAN_COMPLETE" in os.environ:
         cli.main(prog_name="ftplan")
     signal.signal(signal.SIGTERM, _terminated)
+    sys.unraisablehook = _unraisable
     _keep_stdout()
     code = run(sys.argv[1:])
     compiled = sys.modules.get("ftplan.compiled")

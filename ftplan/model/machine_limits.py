@@ -43,6 +43,16 @@ def memory_left_bytes() -> int | None:
     return min((max(0, limit - _used(folder)) for folder, limit in _memory_limits()), default=None)
 
 
+def address_space_bytes() -> int | None:
+    """Return how much this process may map (``ulimit -v``), whether used or not; None without a limit."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def _memory_limits() -> Iterator[tuple[Path, int]]:
     for folder in _groups("memory"):
         for name in ("memory.max", "memory.limit_in_bytes"):

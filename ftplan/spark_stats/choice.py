@@ -14,12 +14,17 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from ftplan.errors import FtplanError, MissingExtraError
+from ftplan.model.machine_limits import GB, address_space_bytes
+from ftplan.processes import cores
 
 Engine = Literal["auto", "spark", "sail"]
 Kind = Literal["spark", "connect", "sail"]
 
 ENGINES: tuple[Engine, ...] = ("auto", "spark", "sail")
 LEAST_JAVA = 17
+#: GiB of address space without which an engine fails, or ends the process, while it starts. Spark: with its smallest
+#: heap. Sail: with one core; each further one takes a quarter.
+LEAST_ADDRESS_SPACE_GB: dict[Kind, float] = {"spark": 6.0, "sail": 3.25, "connect": 2.0}
 _MASTER = re.compile(r"local(-cluster)?(\[.+\])?|spark://.+|yarn|k8s://.+|sc://.+")
 
 
@@ -37,9 +42,29 @@ def choose(engine: Engine, master: str | None, beyond: str | None = None) -> Eng
 
     *beyond* says what is too much for an engine within this process; None where the input fits this machine.
 
-    Raises FtplanError if the options contradict each other, or Java or the server is not there, and MissingExtraError
-    if pyspark or pysail is not installed.
+    Raises FtplanError if the options contradict each other, Java or the server is not there, or the address space is
+    limited to less than the engine maps, and MissingExtraError if pyspark or pysail is not installed.
     """
+    choice = _choose(engine, master, beyond)
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # of spark-submit, whose JVM runs already
+        _refuse_small_address_space(choice.kind)
+    return choice
+
+
+def _refuse_small_address_space(kind: Kind) -> None:
+    limit = address_space_bytes()
+    needs = LEAST_ADDRESS_SPACE_GB | {"sail": LEAST_ADDRESS_SPACE_GB["sail"] + 0.25 * (cores() - 1)}
+    if limit is None or limit >= needs[kind] * GB:
+        return
+    name = {"spark": "Spark", "sail": "Sail", "connect": "a client of Spark Connect"}[kind]
+    other = "; --engine sail fits" if kind == "spark" and limit >= needs["sail"] * GB else ""
+    raise FtplanError(
+        f"the address space is limited to {limit / GB:.2g} GiB, and {name} needs {needs[kind]:.3g} here: lift the "
+        f"limit (ulimit -v unlimited){other}"
+    )
+
+
+def _choose(engine: Engine, master: str | None, beyond: str | None) -> EngineChoice:
     if engine not in ENGINES:
         raise FtplanError(f"--engine: unknown engine {engine!r}; use one of {', '.join(ENGINES)}")
     if master is not None and not _MASTER.fullmatch(master):
@@ -101,6 +126,7 @@ def java_version() -> int | None:
 
 
 def _no_java(java: int | None) -> str:
+    _refuse_small_address_space("spark")  # in which no Java runs
     have = "no Java that runs was found (JAVA_HOME, PATH)" if java is None else f"found is Java {java}"
     return f"Spark needs Java {LEAST_JAVA} or newer, {have}"
 

@@ -12,13 +12,15 @@ from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from gzip import BadGzipFile, GzipFile
 from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
+import numpy as np
+
 from ftplan.errors import FtplanError
+from ftplan.spark_stats import packed
 from ftplan.spark_stats.log_formats import beginning
 
 _SUFFIXES: dict[str, str] = {
@@ -88,7 +90,11 @@ def find_files(paths: Sequence[str], input_format: str = "auto") -> list[tuple[s
         elif os.path.isdir(path):
             inside = _in_folder(Path(path), input_format)
             if not inside:
-                known = f" ({', '.join(_SUFFIXES)}, text also with .gz)" if input_format in _BY_SUFFIX else ""
+                known = (
+                    f" ({', '.join(_SUFFIXES)}, text also with {' or '.join(packed.MAGIC)})"
+                    if input_format in _BY_SUFFIX
+                    else ""
+                )
                 raise FtplanError(f"{path}: the folder holds no log file{known}")
             files.update(dict.fromkeys(inside, False))
         elif os.path.exists(path):
@@ -118,7 +124,7 @@ def _in_folder(folder: Path, input_format: str) -> list[str]:
 
 
 def _suffix(name: str) -> str:
-    return Path(name.lower().removesuffix(".gz")).suffix
+    return Path(name.lower().removesuffix(packed.ending(name))).suffix
 
 
 def inspect_files(
@@ -176,6 +182,8 @@ def _format(start: bytes, named: str | None) -> str:
 class _HashedFile:
     """A file that is measured and hashed as it is read; setting *stop* from another thread ends the reading."""
 
+    closed = False  # pyarrow asks
+
     def __init__(self, path: str, file: BinaryIO, stop: Event | None) -> None:
         self.path = path
         self.file = file
@@ -191,6 +199,9 @@ class _HashedFile:
         self.digest.update(data)
         self.size += len(data)
         return data
+
+    def close(self) -> None:
+        """Leave the file to whoever opened it; pyarrow calls this."""
 
 
 def _inspect_parquet(path: str, hashed: _HashedFile) -> LogFile:
@@ -227,17 +238,20 @@ def categorical(path: str, columns: Collection[str]) -> str | None:
 
 
 def _inspect_text(path: str, kind: str, start: bytes, hashed: _HashedFile) -> LogFile:
-    named = path.lower().endswith(".gz")
-    if start and start.startswith(b"\x1f\x8b") != named:
-        problem = "is no gzip" if named else "is compressed, but its name does not end in .gz"
+    named = packed.ending(path)
+    found = next((ending for ending, magic in packed.MAGIC.items() if start.startswith(magic)), "")
+    if start and found != named:
+        problem = f"is no {named[1:]} file" if named else f"is compressed, but its name does not end in {found}"
         raise FtplanError(f"{path}: the file {problem}; rename it, since Spark goes by the name")
-    text: Any = GzipFile(fileobj=hashed, mode="rb") if named else hashed  # type: ignore[call-overload]
     try:
+        text = packed.unpacked(hashed, named)
         learnt = _scan(path, iter(lambda: text.read(_CHUNK), b""))
     except EOFError as error:
-        raise FtplanError(f"{path}: the gzip file is cut off after {hashed.size:,} bytes") from error
-    except (BadGzipFile, zlib.error) as error:
-        raise FtplanError(f"{path}: damaged gzip ({error})") from error
+        raise FtplanError(f"{path}: the {named[1:]} file is cut off after {hashed.size:,} bytes") from error
+    except (OSError, zlib.error) as error:
+        if getattr(error, "errno", None) is not None:  # of the disk
+            raise
+        raise FtplanError(f"{path}: damaged {named[1:]} file ({error})") from error
     return LogFile(path, kind, bytes=hashed.size, sha256=hashed.digest.hexdigest(), **learnt)
 
 
@@ -253,7 +267,7 @@ def _scan(path: str, pieces: Iterable[bytes]) -> dict[str, Any]:
             problem = "the text is UTF-16; convert it to UTF-8" if utf16 else "not a text file"
             raise FtplanError(f"{path}: {problem}")
         spelled = _SPELLED.search(piece) is not None if spelled is None else spelled
-        lines += piece.count(b"\n")
+        lines += int(np.count_nonzero(np.frombuffer(piece, np.uint8) == 10))  # bytes.count takes three times as long
         quoted = quoted or b'"' in piece
         last = piece[-1:]
         if b"\n" not in first and len(first) <= _LONGEST_HEADER:

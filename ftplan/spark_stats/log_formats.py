@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import gzip
 import json
 import zlib
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from ftplan.errors import FtplanError
+from ftplan.spark_stats.packed import ending, unpacked
 
 #: Formats whose columns the user names; all others are engines' logs, whose columns ftplan knows.
 NAMED_COLUMNS = ("auto", "parquet", "csv", "jsonl", "regex")
@@ -30,8 +30,8 @@ class LogFormat:
     #: ``find(logs) -> [(path, remote), ...]`` in a module that does not import PySpark, where a folder does not hold
     #: one log file next to the other
     find: str | None = None
-    #: Its files are lines of text, plain or .gz, checked and counted as those of CSV are; other files are only measured
-    #: and hashed
+    #: Its files are lines of text, plain or packed, checked and counted as those of CSV are; other files are only
+    #: measured and hashed
     text: bool = False
     options: tuple[str, ...] = ()  # fields of the mapping that belong to this format
     collected: str | None = None  # the engine whose answers, as ``ftplan collect`` saves them, it reads
@@ -82,8 +82,8 @@ def beginning(path: str, most: int = BEGINNING) -> bytes:
         files = [place] if place.is_file() else sorted(p for p in place.iterdir() if p.is_file())[:LOOKED_AT]
         texts = []
         for file in files:
-            with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-                texts.append(stream.read(most))
+            with file.open("rb") as stream:
+                texts.append(unpacked(stream, ending(file.name)).read(most))
         return b"\n".join(texts)
     except (OSError, EOFError, zlib.error):
         return b""

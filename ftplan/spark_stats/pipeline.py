@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -36,15 +37,44 @@ _STAGE = "aggregating"
 
 
 @contextmanager
-def watch(session: Session, tell: Callable[[str, float | None], None]) -> Iterator[None]:
-    """Report the share of tasks done while the block runs."""
+def watch(session: Session, tell: Callable[[str, float | None], None], total: int = 0) -> Iterator[None]:
+    """Report the share done while the block runs: of the tasks, on Sail of the *total* bytes of local files."""
     tell(_STAGE, None)
     if session.kind == "sail":
-        yield
+        yield from _bytes_read(tell, total)
     elif session.kind == "connect":
         yield from _handler(session.spark, tell)
     else:
         yield from _poll(session.spark, tell)
+
+
+def _bytes_read(tell: Callable[[str, float | None], None], total: int) -> Iterator[None]:
+    """Sail reads within this process, of which Linux counts the bytes read; elsewhere nothing is known."""
+    counts = Path("/proc/self/io")
+    if not total or not counts.exists():
+        yield
+        return
+    done, began, start = threading.Event(), time.monotonic(), _read_so_far(counts)
+
+    def look() -> None:
+        while not done.wait(_EVERY_S):
+            bytes_ = _read_so_far(counts) - start
+            if bytes_ >= total:  # how long it takes from here on is unknown
+                return tell(_STAGE, None)
+            tell(f"{_STAGE}, {bytes_ / (time.monotonic() - began) / 1e6:.0f} MB/s", bytes_ / total)
+        return None
+
+    thread = threading.Thread(target=look, name="ftplan-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(timeout=2)
+
+
+def _read_so_far(counts: Path) -> int:
+    return int(counts.read_text().split(maxsplit=2)[1])  # rchar: N
 
 
 def _handler(spark: Any, tell: Callable[[str, float | None], None]) -> Iterator[None]:
@@ -153,7 +183,7 @@ def compute(
 
             files = inspection.result()
             with one_sentence(session):
-                with watch(session, tell):
+                with watch(session, tell, sum(f.bytes or 0 for f in files)):
                     log, mapping = _read(session, logs, files, mapping)
                     operators = known_operators(mapping, topology)
                     statistics = run_passes(log, mapping, operators, in_steps=session.kind != "sail")

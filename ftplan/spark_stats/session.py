@@ -17,13 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
-from ftplan.spark_stats.choice import Engine, Kind, choose
+from ftplan.model import machine_limits
+from ftplan.spark_stats.choice import LEAST_ADDRESS_SPACE_GB, Engine, Kind, choose
 from ftplan.spark_stats.signals import between_calls, deferred, keep_interrupt, orderly_signals, stopping, undisturbed
 
 #: The session that is open now, if any: a process runs one engine at a time.
 _OPEN: list[Session] = []
 #: Seconds that closing a connection to Spark Connect or Sail may take.
 STOPPING_S = 3.0
+#: The same after an interrupt, where the process is about to leave.
+INTERRUPTED_S = 0.2
 #: Stack of each thread of a JVM: Java's regular expressions recur on long lines, and running out of it ends the JVM.
 _STACK = "-Xss16m"
 #: Engines within this process that did not stop.
@@ -204,12 +207,15 @@ def _settings(conf: Any, master: str | None, folder: Path, submitted: bool) -> A
 
 
 def _driver_memory_mb() -> int:
-    """A quarter of the memory, at least 1 GiB and at most 8."""
+    """A quarter of the memory of machine and container, within 1 to 8 GiB and what a ``ulimit -v`` leaves."""
     try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
-        total = 4096
-    return max(1024, min(8192, total // 4))
+        total = 2**32
+    total = min(total, machine_limits.memory_bytes() or total)
+    mapped = machine_limits.address_space_bytes() or 2**63
+    left = mapped - int((LEAST_ADDRESS_SPACE_GB["spark"] - 1) * machine_limits.GB)
+    return max(1024, min(8192, total // 2**22, left // 2**20))
 
 
 def _abandon(spark: Any, gateway: Any) -> None:
@@ -259,11 +265,12 @@ def _sail(master: str | None) -> Iterator[Session]:
     finally:
         with undisturbed():
             # It was not started yet where a second signal came; it waits for a case of a sweep that is under way.
-            if not (_in_time(server.stop) and _functions_ended(before)):
+            limit_s = _patience_s()
+            if not (_in_time(server.stop, limit_s) and _functions_ended(before, limit_s)):
                 _LEFT.append("sail")
 
 
-def _functions_ended(before: set[int], limit_s: float = 10.0) -> bool:
+def _functions_ended(before: set[int], limit_s: float) -> bool:
     """Wait until no thread of Sail runs Python any more, of those not there *before*; return whether none does.
 
     After an interrupt a function may still be at work on its batch; if the interpreter ended meanwhile, the thread
@@ -294,7 +301,7 @@ def _connect_client(url: str) -> Iterator[Any]:
     finally:
         with undisturbed():
             if spark is not None:
-                _in_time(spark.stop)
+                _in_time(spark.stop, _patience_s())
                 # Where it did not end, PySpark would clean up at exit, and try again for minutes.
                 _quietly(lambda: atexit.unregister(spark.client._on_exit))
             for name in _CONNECT_VARIABLES:
@@ -302,7 +309,12 @@ def _connect_client(url: str) -> Iterator[Any]:
             os.environ.update(before)
 
 
-def _in_time(action: Any, limit_s: float | None = STOPPING_S) -> bool:
+def _patience_s() -> float:
+    """Return how long stopping may take: little while an interrupt unwinds the stack."""
+    return STOPPING_S if isinstance(sys.exc_info()[1], Exception | None) else INTERRUPTED_S
+
+
+def _in_time(action: Any, limit_s: float | None) -> bool:
     """Do something in a thread that is left behind where it does not end; return whether it ended.
 
     A call of gRPC that a signal interrupted in the wrong moment is never over, and closing its channel waits for it.

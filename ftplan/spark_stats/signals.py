@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from types import FrameType
 
 #: Seconds between two looks whether gRPC is done with its call, and after which it is interrupted all the same.
-LOOK_S, PATIENCE_S = 0.02, 2.0
+LOOK_S, PATIENCE_S = 0.02, 0.2
 #: Seconds between two looks whether what an interrupt left to do is held up by a call.
-WATCH_S = 2.0
+WATCH_S = 0.2
 
 
 @contextmanager

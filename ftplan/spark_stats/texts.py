@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
+from ftplan.spark_stats.packed import ending
 from ftplan.spark_stats.patterns import LogPattern
 from ftplan.spark_stats.session import Session
 
@@ -60,10 +61,12 @@ def groups_of(pattern: LogPattern, numbers: Sequence[Sequence[int]]) -> Any:
 def read_texts(session: Session, uris: Sequence[str], *, whole: bool = False) -> Any:
     """Return the lines of all files, or each file as a whole, as column ``value``.
 
-    Sail does not read packed files and others at once, so they are read apart.
+    Sail does not read files at once that are packed in different ways, so they are read apart.
     """
-    kinds = [[uri for uri in uris if uri.endswith(".gz") == packed] for packed in (False, True)]
-    frame, *others = [session.spark.read.text(paths, wholetext=whole) for paths in kinds if paths]
+    kinds: dict[str, list[str]] = {}
+    for uri in uris:
+        kinds.setdefault(ending(uri), []).append(uri)
+    frame, *others = [session.spark.read.text(paths, wholetext=whole) for paths in kinds.values()]
     for other in others:
         frame = frame.unionByName(other)
     return frame

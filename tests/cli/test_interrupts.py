@@ -10,6 +10,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.instances import LayerSizes, layered
+from ftplan.cli import main
 from ftplan.io.model_entries import topology_entry
 from tests.cli.in_process import environment
 
@@ -157,3 +159,18 @@ def test_interrupted_planning_is_130(
     assert (process.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "ftplan: interrupted"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_within_a_destructor_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closing:
+        def __del__(self) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "unraisablehook", main._unraisable)
+
+    def work() -> None:
+        Closing()
+        threading.Event().wait()  # until it comes again
+
+    with pytest.raises(KeyboardInterrupt):
+        work()

@@ -19,6 +19,9 @@ from ftplan.spark_stats import pipeline
 from ftplan.spark_stats.inputs import LogFile, find_files, inspect_files
 from ftplan.spark_stats.mapping import LogMapping
 
+#: Two lines of CSV, packed as a frame of Zstandard.
+ZST = pa.compress(b"a\n1\n", codec="zstd", asbytes=True)
+
 
 def look(*paths: Path | str) -> list[LogFile]:
     return inspect_files(find_files([str(p) for p in paths]))
@@ -44,10 +47,11 @@ def test_what_is_beyond_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_folder_glob_and_duplicates(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    for name in ("b.csv", "a.csv", "sub/c.csv.gz", "_SUCCESS", ".a.csv.crc", "notes.md"):
+    for name in ("b.csv", "a.csv", "sub/c.csv.gz", "d.csv.zst", "_SUCCESS", ".a.csv.crc", "notes.md"):
         data = b"x\n1\n"
-        (tmp_path / name).write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
-    assert [Path(f.path).name for f in look(tmp_path)] == ["a.csv", "b.csv", "c.csv.gz"]
+        packed = {".gz": gzip.compress(data, mtime=0), ".zst": ZST}
+        (tmp_path / name).write_bytes(packed.get(Path(name).suffix, data))
+    assert [Path(f.path).name for f in look(tmp_path)] == ["a.csv", "b.csv", "d.csv.zst", "c.csv.gz"]
     assert len(look(tmp_path / "*.csv", tmp_path / "a.csv")) == 2
     with pytest.raises(FtplanError, match="no file matches"):
         look(tmp_path / "*.jsonl")
@@ -71,6 +75,10 @@ def test_what_is_learnt(tmp_path: Path) -> None:
     zipped.write_bytes(gzip.compress(b"a\n1\n", mtime=0) + gzip.compress(b"2\n"))
     (file,) = look(zipped)
     assert (file.rows, file.header, file.quoted) == (3, "a", False)
+    zipped = tmp_path / "z.csv.zst"
+    zipped.write_bytes(ZST + ZST)
+    (file,) = look(zipped)
+    assert (file.rows, file.header, file.sha256) == (4, "a", hashlib.sha256(ZST + ZST).hexdigest())
 
 
 @pytest.mark.parametrize(
@@ -80,9 +88,12 @@ def test_what_is_learnt(tmp_path: Path) -> None:
         ("x.csv", b"a,b\n\x00\x01", "not a text file"),
         ("x.csv", "a,b\n1,2\n".encode("utf-16"), "UTF-16"),
         ("x.csv", gzip.compress(b"a,b\n", mtime=0), "does not end in .gz"),
-        ("x.csv.gz", b"a,b\n", "is no gzip"),
+        ("x.csv.gz", b"a,b\n", "is no gz file"),
         ("x.csv.gz", gzip.compress(b"a,b\n" * 99, mtime=0)[:-9], "cut off after"),
-        ("x.csv.gz", gzip.compress(b"a,b\n" * 99, mtime=0)[:-9] + b"x" * 9, "damaged gzip"),
+        ("x.csv.gz", gzip.compress(b"a,b\n" * 99, mtime=0)[:-9] + b"x" * 9, "damaged gz file"),
+        ("x.csv", ZST, "does not end in .zst"),
+        ("x.csv.zst", b"a,b\n", "is no zst file"),
+        ("x.csv.zst", ZST[:-3], "damaged zst file"),
         ("x.parquet", b"PAR1 nonsense", "no readable Parquet file"),
         ("x.parquet", b"a,b\n", "no readable Parquet file"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from pathlib import Path
 from random import Random
@@ -138,8 +137,8 @@ LINES = [
 @pytest.mark.spark
 def test_an_access_log(run: Run, tmp_path: Path) -> None:
     """Times of the common log format are found by looking; what does not match is kept with the reason."""
-    log = tmp_path / "access.log.gz"
-    log.write_bytes(gzip.compress("\r\n".join(LINES).encode()))
+    log = tmp_path / "access.log.zst"
+    log.write_bytes(pa.compress("\r\n".join(LINES).encode(), codec="zstd", asbytes=True))
     options: dict[str, Any] = {"input_format": "regex", "pattern": COMBINED, "operator": "requests"}
     options |= {"time_columns": ("when",), "key_columns": ("host",), "key_groups": 8, "max_rejects": 0.5}
     stats = run(log, **options, bytes_column="size")

@@ -6,7 +6,6 @@ holds one snapshot, or several one below the other, each maybe below a line with
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import zlib
@@ -23,6 +22,7 @@ from ftplan.model.plan import Warn
 from ftplan.spark_stats.inputs import LogFile
 from ftplan.spark_stats.mapping import LogMapping, micros
 from ftplan.spark_stats.operators import as_id
+from ftplan.spark_stats.packed import ending, unpacked
 from ftplan.spark_stats.readers import Log
 from ftplan.spark_stats.session import Session
 
@@ -147,10 +147,9 @@ def _snapshots(file: LogFile, mapping: LogMapping, guessed: list[str]) -> Iterat
 
 
 def _text(file: LogFile) -> str:
-    opened = gzip.open if file.path.lower().endswith(".gz") else open
     try:
-        with opened(file.path, "rt", encoding="utf-8-sig") as text:
-            return str(text.read())
+        with open(file.path, "rb") as packed:
+            return str(unpacked(packed, ending(file.path)).read(), "utf-8-sig")
     except UnicodeDecodeError:
         raise FtplanError(f"{file.path}: is no text in UTF-8") from None
     except (OSError, EOFError, zlib.error) as error:
