@@ -31,7 +31,8 @@ _SUFFIXES: dict[str, str] = {
 _BY_SUFFIX = ("auto", "parquet", "csv", "jsonl")
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _CHUNK = 1 << 20
-#: What times that are neither numbers nor ISO have in them.
+#: What times that are neither numbers nor ISO have in them, and how much of a text is looked at for them.
+_BEGINNING = 1 << 16
 _SPELLED = re.compile(
     rb"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|[0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]", re.IGNORECASE
 )
@@ -266,7 +267,7 @@ def _scan(path: str, pieces: Iterable[bytes]) -> dict[str, Any]:
             utf16 = (first or piece).startswith(_UTF16_MARKS)
             problem = "the text is UTF-16; convert it to UTF-8" if utf16 else "not a text file"
             raise FtplanError(f"{path}: {problem}")
-        spelled = _SPELLED.search(piece) is not None if spelled is None else spelled
+        spelled = _SPELLED.search(piece[:_BEGINNING]) is not None if spelled is None else spelled
         lines += int(np.count_nonzero(np.frombuffer(piece, np.uint8) == 10))  # bytes.count takes three times as long
         quoted = quoted or b'"' in piece
         last = piece[-1:]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -15,7 +13,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from ftplan.errors import FtplanError
-from ftplan.model.machine_limits import GB, available_bytes
 from ftplan.model.statistics import EPOCH, LogInput, Manifest
 from ftplan.model.topology import Topology
 from ftplan.model.units import Measure
@@ -24,6 +21,7 @@ from ftplan.spark_stats.inputs import LogFile, categorical, find_files, inspect_
 from ftplan.spark_stats.log_formats import engine_formats
 from ftplan.spark_stats.mapping import FREE_WITH_ENGINES, LogMapping, micros
 from ftplan.spark_stats.operators import Operators, known_operators
+from ftplan.spark_stats.progress import Progress, watch
 from ftplan.spark_stats.session import Session, open_session
 from ftplan.version import __version__
 
@@ -32,96 +30,10 @@ if TYPE_CHECKING:
     from ftplan.spark_stats.readers import Log
 
 
-_EVERY_S = 0.5
-_STAGE = "aggregating"
-
-
-@contextmanager
-def watch(session: Session, tell: Callable[[str, float | None], None], total: int = 0) -> Iterator[None]:
-    """Report the share done while the block runs: of the tasks, on Sail of the *total* bytes of local files."""
-    tell(_STAGE, None)
-    if session.kind == "sail":
-        yield from _bytes_read(tell, total)
-    elif session.kind == "connect":
-        yield from _handler(session.spark, tell)
-    else:
-        yield from _poll(session.spark, tell)
-
-
-def _bytes_read(tell: Callable[[str, float | None], None], total: int) -> Iterator[None]:
-    """Sail reads within this process, of which Linux counts the bytes read; elsewhere nothing is known."""
-    counts = Path("/proc/self/io")
-    if not total or not counts.exists():
-        yield
-        return
-    done, began, start = threading.Event(), time.monotonic(), _read_so_far(counts)
-
-    def look() -> None:
-        while not done.wait(_EVERY_S):
-            bytes_ = _read_so_far(counts) - start
-            if bytes_ >= total:  # how long it takes from here on is unknown
-                return tell(_STAGE, None)
-            tell(f"{_STAGE}, {bytes_ / (time.monotonic() - began) / 1e6:.0f} MB/s", bytes_ / total)
-        return None
-
-    thread = threading.Thread(target=look, name="ftplan-progress", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join(timeout=2)
-
-
-def _read_so_far(counts: Path) -> int:
-    return int(counts.read_text().split(maxsplit=2)[1])  # rchar: N
-
-
-def _handler(spark: Any, tell: Callable[[str, float | None], None]) -> Iterator[None]:
-    """Spark Connect sends the state of the stages along with the answer."""
-
-    def handle(stages: Any = (), **_: Any) -> None:
-        total = sum(s.num_tasks for s in stages or ())
-        if total:
-            tell(_STAGE, sum(s.num_completed_tasks for s in stages) / total)
-
-    spark.registerProgressHandler(handle)
-    try:
-        yield
-    finally:
-        spark.removeProgressHandler(handle)
-
-
-def _poll(spark: Any, tell: Callable[[str, float | None], None]) -> Iterator[None]:
-    """Classic Spark is asked twice a second, from a thread of its own."""
-    done = threading.Event()
-    tracker = spark.sparkContext.statusTracker()
-
-    def ask() -> None:
-        while not done.wait(_EVERY_S):
-            try:
-                stages = [tracker.getStageInfo(i) for i in tracker.getActiveStageIds()]
-            except Exception:
-                return
-            total = sum(s.numTasks for s in stages if s)
-            if total:
-                tell(_STAGE, sum(s.numCompletedTasks for s in stages if s) / total)
-
-    thread = threading.Thread(target=ask, name="ftplan-progress", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join(timeout=2)
-
-
-#: Endings of files that are about so many times as long in memory, and the share of free memory that a log may take.
-PACKED, TIMES, SHARE = (".gz", ".zst", ".zstd", ".lz4", ".parquet", ".pq"), 8, 0.25
 #: A log of so few bytes is checked before any engine is started.
 SMALL_LOG = 1 << 16
-
-Progress = Callable[[str, float | None], None]
+#: One of so few bytes is read before Java's second compiler has made up for its time.
+BRIEF_LOG = 1 << 25
 
 
 def compute(
@@ -173,10 +85,13 @@ def compute(
         stack.callback(stop.set)
         tell("reading the files", None)
         inspection = pool.submit(inspect_files, paths, mapping.input_format, stop, opaque)
-        if sum(Path(p).stat().st_size for p, remote in paths if not remote) < SMALL_LOG:
+        size = sum(Path(p).stat().st_size for p, remote in paths if not remote)
+        if size < SMALL_LOG:
             inspection.result()
         tell("starting the engine", None)
-        with open_session(engine, master, _beyond(paths, mapping) if engine == "auto" else None) as session:
+        beyond = _beyond(paths, mapping) if engine == "auto" else None
+        brief = size < BRIEF_LOG and not any(remote for _, remote in paths)
+        with open_session(engine, master, beyond, brief=brief) as session:
             if told is not None:
                 told(f"{session.engine}: {session.why}")
             from ftplan.spark_stats.passes import run_passes  # PySpark is loaded where it is needed
@@ -192,18 +107,12 @@ def compute(
 
 
 def _beyond(paths: Sequence[tuple[str, bool]], mapping: LogMapping) -> str | None:
-    """Return what of a log asks for Spark: where it lies, its size, or a type; None where it fits this machine."""
-    bytes_ = 0.0
+    """Return what of a log asks for Spark: where it lies, or a type; None where Sail reads it."""
     for path, remote in paths:
         if remote:
             return f"{path} lies on a remote store"
-        bytes_ += Path(path).stat().st_size * (TIMES if path.lower().endswith(PACKED) else 1)
         if (column := categorical(path, mapping.columns)) is not None:
             return f"column {column!r} of {path} is a categorical, which Sail cannot read"
-    if bytes_ > (memory := available_bytes()) * SHARE:
-        return (
-            f"about {bytes_ / GB:.3g} GiB of input are more than {SHARE:.0%} of the memory here, {memory / GB:.3g} GiB"
-        )
     return None
 
 

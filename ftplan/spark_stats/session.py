@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,11 @@ _OPEN: list[Session] = []
 STOPPING_S = 3.0
 #: The same after an interrupt, where the process is about to leave.
 INTERRUPTED_S = 0.2
-#: Stack of each thread of a JVM: Java's regular expressions recur on long lines, and running out of it ends the JVM.
-_STACK = "-Xss16m"
+#: Of each JVM: a stack for expressions that recur on long texts, whose end is that of the JVM; and machine code for
+#: methods of any length, since what Spark writes for the checks of a row is beyond what Java compiles by itself.
+_JAVA = "-Xss16m -XX:-DontCompileHugeMethods"
+#: Java's quick compiler alone: what is left out takes longer to do its work than a small log lasts.
+_BRIEF = " -XX:TieredStopAtLevel=1"
 #: Engines within this process that did not stop.
 _LEFT: list[Kind] = []
 #: Variables by which PySpark remembers that a process once spoke Spark Connect.
@@ -50,7 +54,9 @@ class Session:
 
 
 @contextmanager
-def open_session(engine: Engine = "auto", master: str | None = None, beyond: str | None = None) -> Iterator[Session]:
+def open_session(
+    engine: Engine = "auto", master: str | None = None, beyond: str | None = None, *, brief: bool = False
+) -> Iterator[Session]:
     """Yield a session; stop what was started on every way out (return, exception, Ctrl-C, SIGTERM).
 
     Parameters
@@ -64,6 +70,8 @@ def open_session(engine: Engine = "auto", master: str | None = None, beyond: str
         is neither, ``SPARK_REMOTE`` or ``local[*]``.
     beyond
         What of the input is too much for this process; None where it fits this machine.
+    brief
+        Whether a JVM that is started here has little to do: it then compiles quickly rather than well.
 
     Raises
     ------
@@ -83,7 +91,7 @@ def open_session(engine: Engine = "auto", master: str | None = None, beyond: str
             return
         choice = choose(engine, master, beyond)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        start = {"spark": _classic, "connect": _connect, "sail": _sail}[choice.kind]
+        start: Any = {"spark": partial(_classic, brief=brief), "connect": _connect, "sail": _sail}[choice.kind]
         session = replace(stack.enter_context(start(choice.master)), why=choice.why)
         session.spark.conf.set("spark.sql.session.timeZone", "UTC")
         if session.kind != "spark":
@@ -135,7 +143,7 @@ def _time_zone(spark: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _classic(master: str | None) -> Iterator[Session]:
+def _classic(master: str | None, brief: bool = False) -> Iterator[Session]:
     """Spark with its driver in a JVM beside this process, or (master None) in the one of spark-submit."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
@@ -149,12 +157,12 @@ def _classic(master: str | None) -> Iterator[Session]:
     spark: Any = None
     try:
         with log.open("wb") as stderr, keep_interrupt():
-            conf = _settings(SparkConf(loadDefaults=False), master, folder, submitted)
+            conf = _settings(SparkConf(loadDefaults=False), master, folder, submitted, brief)
             try:
                 with deferred():
                     gateway = launch_gateway(conf, popen_kwargs={"stderr": stderr, "stdout": stderr})
                 SparkContext._ensure_initialized(gateway=gateway)
-                conf = _settings(SparkConf(), master, folder, submitted)
+                conf = _settings(SparkConf(), master, folder, submitted, brief)
                 spark = SparkSession.builder.config(conf=conf).getOrCreate()
                 # It complains of a JVM that ends in the midst of a Python function, as one does that is interrupted.
                 spark.sparkContext._accumulatorServer.handle_error = lambda *_: None
@@ -179,7 +187,7 @@ def _classic(master: str | None) -> Iterator[Session]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _settings(conf: Any, master: str | None, folder: Path, submitted: bool) -> Any:
+def _settings(conf: Any, master: str | None, folder: Path, submitted: bool, brief: bool) -> Any:
     """Fill in the configuration of a driver; what spark-submit or the site has set stays."""
     values = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
     if not submitted:
@@ -187,8 +195,8 @@ def _settings(conf: Any, master: str | None, folder: Path, submitted: bool) -> A
             "spark.app.name": "ftplan",
             "spark.ui.enabled": "false",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
-            "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} {_STACK}",
-            "spark.executor.defaultJavaOptions": _STACK,
+            "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} {_JAVA}{_BRIEF if brief else ''}",
+            "spark.executor.defaultJavaOptions": _JAVA,
             "spark.driver.maxResultSize": "0",
         }
         if master is not None:

@@ -15,7 +15,7 @@ import pytest
 from ftplan.errors import FtplanError
 from ftplan.spark_stats import choice, session
 from ftplan.spark_stats.choice import choose, java_version
-from ftplan.spark_stats.pipeline import watch
+from ftplan.spark_stats.progress import watch
 from ftplan.spark_stats.session import open_session
 from tests.places import ROOT
 
