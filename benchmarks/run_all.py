@@ -46,6 +46,13 @@ SECTIONS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         "memory; at most 20 % longer a byte in the larger log.",
     ),
     (
+        "compute-stats-cluster",
+        "What statistics shuffle",
+        ("compute_stats_cluster.py",),
+        "The Houston log repeated, so that each part of it holds all windows: the worst case of a shuffle. Totals of "
+        "all tasks, and the memory of the task that takes most. The statistics are the same to the byte.",
+    ),
+    (
         "event-log",
         "Spark event logs",
         ("event_log.py", "--mb", "1000"),
