@@ -29,8 +29,8 @@ _LARGEST_SUMMAND = 9e15
 class Records:
     """The log, row by row, ready to be aggregated (lazy).
 
-    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text),
-    ``window_us`` (start of the window, bigint microseconds), ``operator`` (text, if there is a column),
+    Columns of ``frame``: ``file``, ``reason`` (int, position in ``reasons``; null: accepted), ``raw`` (text; null where
+    accepted), ``window_us`` (start of the window, bigint microseconds), ``operator`` (text, if there is a column),
     ``group_0``… (key group for each of ``entries``; null: no keyed state), and where mapped ``records``,
     ``records_out``, ``bytes``, ``cpu``, ``busy`` (bigint, scaled by :data:`SCALES`), ``memory``, ``queue``,
     ``state`` (double), ``node`` (text), ``task``, ``upstream_task`` (int), ``upstream_operator`` (text).
@@ -58,7 +58,8 @@ def to_records(log: Log, mapping: LogMapping, operators: Operators) -> Records:
     build.tasks()
     frame = timed.select("*", *(c.alias(n) for n, c in build.first.items()))
     window = F.col("time_us") - F.pmod(F.col("time_us"), F.lit(mapping.window_us).cast("bigint"))
-    build.second |= {"raw": log.raw, "window_us": window, "reason": build.reason}
+    raw = F.when(build.reason.isNotNull(), log.raw)  # of Parquet it takes longer than all else
+    build.second |= {"raw": raw, "window_us": window, "reason": build.reason}
     frame = frame.select("file", *(c.alias(n) for n, c in build.second.items()))
     return Records(
         frame, tuple(build.reasons), tuple(o for o, _ in build.entries), tuple(build.measured), mapping.window_us

@@ -75,10 +75,11 @@ def _grouped(records: Records, codes: _Codes, buckets: int, in_steps: bool) -> A
     measures = [m for m in records.measures if m in used]
     keys = [*codes.users, *(["operator"] if "operator" in frame.columns else [])]
     outside = [i for i, reason in enumerate(records.reasons) if reason == OUTSIDE]
-    text = F.when(~accepted & ~F.col("reason").isin(*outside), F.substring("raw", 1, _LONGEST_TEXT))
+    has_text = ~accepted & ~F.col("reason").isin(*outside)
+    text = F.when(has_text, F.substring("raw", 1, _LONGEST_TEXT))
     columns = [F.when(accepted, F.col(c)).alias(c) for c in keys] + [F.col(m) for m in measures]
     columns += [text.alias("text")] if buckets else []
-    place = codes.place(accepted, min(buckets, 2**62 // codes.count))
+    place = codes.place(accepted, has_text, min(buckets, 2**62 // codes.count))
     if not codes.packs_window:
         columns.append(F.when(accepted, F.col("window_us")).alias("window_us"))
         keys.append("window_us")
@@ -123,7 +124,7 @@ class _Codes:
             for column in grouping.extra:
                 self.users.setdefault(column, []).append(table)
 
-    def place(self, accepted: Any, buckets: int) -> Any:
+    def place(self, accepted: Any, has_text: Any, buckets: int) -> Any:
         """Return the place of each row, an array of places where a row counts for several entries."""
         window: Any = _long(0)
         if self.packs_window:
@@ -134,7 +135,8 @@ class _Codes:
         ]
         fault = _long(int(self.first[-1])) + ((F.col("file") + 1) * self.reasons + F.col("reason")).cast("bigint")
         if buckets:
-            fault = fault + F.pmod(F.xxhash64("raw"), _long(buckets)) * _long(self.count)
+            bucket = F.when(has_text, F.pmod(F.xxhash64("raw"), _long(buckets))).otherwise(_long(0))
+            fault = fault + bucket * _long(self.count)
         if self.explodes:
             return F.when(accepted, F.array(*places)).otherwise(F.array(fault))
         return F.when(accepted, places[0]).otherwise(fault)

@@ -27,7 +27,7 @@ from ftplan.spark_stats.operators import known_operators
 from ftplan.spark_stats.readers import read_log
 from ftplan.spark_stats.records import to_records
 from ftplan.spark_stats.session import Session
-from ftplan.spark_stats.windows import Grouping, _Codes, _grouped
+from ftplan.spark_stats.windows import Grouping, _Codes, _grouped, aggregate
 from tests.cli.in_process import environment, run_here
 from tests.logs import thin
 from tests.spark_stats.conftest import HOUSTON, WIKITICKER, Run, write_csv
@@ -438,3 +438,13 @@ def test_the_plan_names_each_expression_a_few_times(session: Any) -> None:
     with contextlib.redirect_stdout(io.StringIO()) as plan:
         grouped.explain(True)
     assert plan.getvalue().lower().count("2400") < 30
+
+
+def test_rows_outside_are_one_group(session: Any, tmp_path: Path) -> None:
+    """However many a log has: their texts are not looked at."""
+    log = write_csv(tmp_path / "x.csv", [["t", "k"], [1, "a"], *([100 + i, f"k{i}"] for i in range(50))])
+    mapping = LogMapping(**SIMPLE, time_to=datetime(1970, 1, 1, 0, 1, tzinfo=UTC))
+    operators = known_operators(mapping, None)
+    records = to_records(read_log(session, inspect_files([(str(log), False)]), mapping), mapping, operators)
+    sums = aggregate(records, {"key_groups": Grouping(("group_0",), 4)}, 100, session.kind != "sail")
+    assert sums.rejected.select(["rows", "first"]).to_pylist() == [{"rows": 50, "first": None}]
