@@ -133,7 +133,7 @@ class _Writer:
 
     def refuse(self, kind: str) -> None:
         raise FtplanError(
-            f"{self.option} holds {_REFUSED[kind]}, which RE2, which reads the lines, does not know as Python does; "
+            f"{self.option} holds {_REFUSED[kind]}: RE2, which reads the lines, does not know it as Python does; "
             "write it without"
         )
 

@@ -163,7 +163,7 @@ def test_an_access_log(run: Run, tmp_path: Path) -> None:
         ("(?P<x>a)(?=b)", "lookahead"),
         ("(?<!a)(?P<x>b)", "lookbehind"),
         ("(?P<x>a)(?P=x)", "reference to a group"),
-        (r"(?P<x>a)\b", r"holds \b, which RE2"),
+        (r"(?P<x>a)\b", r"holds \b: RE2"),
         ("(?P<x>a)(?(x)b|c)", "a condition"),
         ("(?P<x>(?>a+))", "atomic group"),
         ("(?P<x>a)(?!)", "lookahead"),

@@ -8,10 +8,10 @@ What is wrong with a pattern, a format of times or an option is said before anyt
   2> ftplan: --pattern: unterminated character set at character 10 of '(?P<when>[^]'
   [2]
   $ ftplan compute-stats access.log -o out --input-format regex --pattern '(?P<when>\S+)(?= )' --time-column when --operator o
-  2> ftplan: --pattern holds lookahead or lookbehind, (?=…) or (?<=…), which not all engines know alike; write it without
+  2> ftplan: --pattern holds lookahead or lookbehind, (?=…) or (?<=…): RE2, which reads the lines, does not know it as Python does; write it without
   [2]
   $ ftplan compute-stats access.log -o out --input-format regex --pattern '(?P<when>\d+)\b' --time-column when --operator o
-  2> ftplan: --pattern holds \b, which not all engines know alike; write it without
+  2> ftplan: --pattern holds \b: RE2, which reads the lines, does not know it as Python does; write it without
   [2]
   $ ftplan compute-stats access.log -o out --input-format regex --pattern '(?P<when>\S+)' --time-column time --operator o
   2> ftplan: --pattern: no group 'time'; it has when
