@@ -19,20 +19,15 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from compute_stats_logs import HOUSTON, OPTIONS, ROOT
+
 sys.path.insert(0, str(ROOT))
 
-from tests.spark_stats.cluster import standalone  # noqa: E402
-
-OPTIONS = (
-    "--time-column", "Year", "--time-column", "Month", "--time-column", "DayofMonth", "--time-column", "DepTime",
-    "--key", "by-plane=TailNum", "--key", "by-destination=Dest", "--window", "1h", "--key-groups", "64",
-    "--max-rejects", "0.02", "--engine", "spark", "--force",
-)  # fmt: skip
+from tests.spark_stats.cluster import standalone
 
 
 def houston(copies: int, path: Path) -> Path:
-    header, _, rows = gzip.decompress((ROOT / "examples/flights/hflights.csv.gz").read_bytes()).partition(b"\n")
+    header, _, rows = gzip.decompress(HOUSTON.read_bytes()).partition(b"\n")
     with path.open("wb") as out:
         out.write(header + b"\n")
         for _ in range(copies):
@@ -47,9 +42,10 @@ def measured(log: Path, master: str, place: Path) -> tuple[float, dict[str, floa
     settings = {"enabled": "true", "dir": f"file://{events}", "compress": "false", "rolling.enabled": "false"}
     arguments = " ".join(f"--conf spark.eventLog.{name}={value}" for name, value in settings.items())
     command = [sys.executable, "-m", "ftplan", "compute-stats", str(log), "-o", str(place / "out"), "--master", master]
+    command += [*OPTIONS["flights"], "--engine", "spark"]
     variables = {**os.environ, "PYSPARK_SUBMIT_ARGS": f"{arguments} pyspark-shell", "SPARK_LOCAL_IP": "127.0.0.1"}
     began = time.perf_counter()
-    subprocess.run([*command, *OPTIONS], check=True, cwd=ROOT, env=variables, capture_output=True)
+    subprocess.run(command, check=True, cwd=ROOT, env=variables, capture_output=True)
     seconds = time.perf_counter() - began
     totals = {"tasks": 0.0, "task_s": 0.0, "shuffled": 0.0, "records": 0.0, "memory": 0.0}
     for file in events.iterdir():
@@ -74,9 +70,10 @@ def written(folder: Path) -> dict[str, bytes]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--copies", type=int, nargs="+", default=[1, 6, 24])
+    sizes = parser.parse_args().copies
     columns = ("log, MB", "where", "whole command, s", "tasks", "in tasks, s", "shuffled, MB", "records shuffled")
     print(f"| {' | '.join((*columns, 'largest task, MB'))} |\n|{'---|' * 8}")
-    for copies in parser.parse_args().copies:
+    for copies in sizes:
         found = []
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)

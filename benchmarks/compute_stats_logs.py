@@ -19,7 +19,7 @@ HOUSTON = ROOT / "examples" / "flights" / "hflights.csv.gz"
 TIME = ("Year", "Month", "DayofMonth", "DepTime")
 JSON_COLUMNS = (*TIME, "UniqueCarrier", "TailNum", "Dest", "Distance")
 NUMBERS = {*TIME, "Distance"}
-#: RE2 of DuckDB, Rust's of Sail, Java's of Spark and Python's read it alike.
+#: RE2, which DuckDB and both engines have, and Python read it alike.
 PATTERN = r'^(?P<host>\S*) \S+ \S+ \[(?P<time>[^\]]*)\] "\S+ /(?P<path>\S+) [^"]*" \d{3} \d+$'
 FORMAT = "%d/%b/%Y:%H:%M:%S %z"
 SMALL_FILES, SMALL_BYTES = 200, 500_000
