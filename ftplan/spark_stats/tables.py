@@ -1,6 +1,6 @@
-"""From the sums of a pass to the tables of the statistics folder, in Arrow and numpy, on the driver.
+"""From the sums of the pass to the tables of the statistics folder, in Arrow and numpy, on the driver.
 
-All passes come as :func:`ftplan.spark_stats.windows.aggregate` returns them; tables go out with the columns and the
+Sums come as :func:`ftplan.spark_stats.windows.aggregate` returns them; tables go out with the columns and the
 order of :mod:`ftplan.model.statistics`.
 """
 
@@ -24,11 +24,10 @@ _RESOLUTIONS = ("key_group", "task", "operator")
 
 
 def accepted(sums: Any, entries: Sequence[str | None], ids: Mapping[str, str]) -> Any:
-    """Return the sums of accepted records with ``operator`` as an id, measures in their units and ``records``.
+    """Return the sums of a table with ``operator`` as an id, measures in their units and ``records``.
 
     Rows that differ only in the name of one operator stay apart.
     """
-    sums = sums.filter(pc.greater_equal(sums["entry"], 0))
     names = pa.array([o or "" for o in entries], pa.string()).take(sums["entry"].combine_chunks())
     if "operator" in sums.column_names:
         by_name = _resolved(sums["operator"], ids)
@@ -53,7 +52,7 @@ def _resolved(names: Any, ids: Mapping[str, str]) -> Any:
 def merged(sums: Any, keys: Sequence[str]) -> Any:
     """Return the sums (maxima of memory, queue and state) over all rows that agree in *keys*."""
     values = [n for n in ("rows", *SCALES, *LARGEST) if n in sums.column_names]
-    if pc.count_distinct(sums["operator"]).as_py() == 1 and set(sums.column_names) <= {*keys, *values, "entry", "raw"}:
+    if pc.count_distinct(sums["operator"]).as_py() == 1 and set(sums.column_names) <= {*keys, *values, "entry"}:
         return sums.select([*keys, *values])  # one operator, nothing finer than the keys: each row is a sum already
     totals = sums.group_by(list(keys)).aggregate([(v, "max" if v in LARGEST else "sum") for v in values])
     return totals.rename_columns([c.removesuffix("_sum").removesuffix("_max") for c in totals.column_names])

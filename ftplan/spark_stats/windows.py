@@ -105,8 +105,8 @@ class _Codes:
 
     A place is ``window * count + code``. The codes of an entry are its slots, the last standing for none; the codes
     after those of all entries stand for the file and reason of rejected rows, with the bucket in place of the window.
-    With windows of at least ``2 * count`` microseconds no time that 64 bits can hold overflows. ``users`` has the
-    tables that group by each extra column.
+    With windows of at least ``2 * count`` microseconds no time that 64 bits can hold overflows. ``ends`` has
+    the first code of each table and the first after it, ``users`` the tables that group by each extra column.
     """
 
     def __init__(self, records: Records, groupings: Mapping[str, Grouping]) -> None:
@@ -119,8 +119,12 @@ class _Codes:
         self.count = int(self.first[-1]) + (MOST_NAMED_FILES + 1) * self.reasons
         self.window_us = records.window_us
         self.packs_window = 2 * self.count <= self.window_us
+        self.ends: dict[str, tuple[int, int]] = {}
         self.users: dict[str, list[str]] = {}
+        entry = 0
         for table, grouping in groupings.items():
+            first, entry = entry, entry + len(grouping.slots)
+            self.ends[table] = (int(self.first[first]), int(self.first[entry]))
             for column in grouping.extra:
                 self.users.setdefault(column, []).append(table)
 
@@ -141,19 +145,10 @@ class _Codes:
             return F.when(accepted, F.array(*places)).otherwise(F.array(fault))
         return F.when(accepted, places[0]).otherwise(fault)
 
-    def ends(self, table: str) -> tuple[int, int]:
-        """Return the first code of a table, and the first after it."""
-        before = 0
-        for name, grouping in self.groupings.items():
-            if name == table:
-                break
-            before += len(grouping.slots)
-        return int(self.first[before]), int(self.first[before + len(self.groupings[table].slots)])
-
     def is_of(self, tables: list[str]) -> Any:
         """Whether a place is one of some tables."""
         code = F.pmod(F.col("place"), _long(self.count))
-        return reduce(or_, ((code >= _long(first)) & (code < _long(end)) for first, end in map(self.ends, tables)))
+        return reduce(or_, ((code >= _long(a)) & (code < _long(b)) for a, b in (self.ends[table] for table in tables)))
 
     def parted(self, sums: Any) -> Sums:
         """Return the rows of each table, with ``entry``, ``slot`` and ``window_us`` for ``place``."""
@@ -161,7 +156,7 @@ class _Codes:
         code = place % self.count
         tables = {}
         for name, grouping in self.groupings.items():
-            first, end = self.ends(name)
+            first, end = self.ends[name]
             own = (code >= first) & (code < end)
             entry = np.searchsorted(self.first, code[own], side="right") - 1
             slot = code[own] - self.first[entry]
