@@ -192,9 +192,9 @@ INTERRUPTS = [
     ("sail", "starting the engine", signal.SIGTERM),
     ("sail", "aggregating", signal.SIGINT),
     ("sail", "aggregating", signal.SIGTERM),
-    # A JVM each; the other two differ in nothing but the number of the signal. A share of tasks: the job runs.
+    # A JVM each; the other two differ in nothing but the number of the signal. The first look: the job runs.
     pytest.param("spark", "starting the engine", signal.SIGTERM, marks=needs_java),
-    pytest.param("spark", "aggregating 0", signal.SIGINT, marks=needs_java),
+    pytest.param("spark", "aggregating, ", signal.SIGINT, marks=needs_java),
 ]
 
 
@@ -213,6 +213,8 @@ def test_interrupting_leaves_nothing(
     for line in process.stdout:
         if moment.encode() in line:
             break
+    else:
+        pytest.fail(f"it never said {moment!r}")
     while moment == "starting the engine" and process.poll() is None and not begun(process, engine):
         time.sleep(0.01)
     children = descendants(process.pid)
