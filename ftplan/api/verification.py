@@ -20,7 +20,8 @@ from ftplan.planners.assessments import Verification, with_failures
 from ftplan.planners.assumptions import judge_assumptions
 from ftplan.planners.judging import UNANSWERED, Judged, differences, judge_envelope, shown, unknown_objective
 from ftplan.planners.kind import PlanKind, kind_of
-from ftplan.planners.plan_inputs import stale_inputs, with_inputs
+from ftplan.planners.plan_inputs import stale_inputs, unread_inputs, with_inputs
+from ftplan.planners.statements import judge_rules, judge_statements, not_stated, taken_as_stated
 
 
 def verify(
@@ -36,12 +37,13 @@ def verify(
     """Hold a plan to the rules that it names (*strict*: to all), to its inputs, and to what it states.
 
     What follows from plan and inputs is recomputed: objective, gap, scale and status, the summary, moves and other
-    changes, derived options. ``not_recomputed`` names what the plan states beside these. A plan made by hand may leave
-    out everything but its kind and body: what it does not state is not judged.
+    changes, derived options. ``not_recomputed`` names what the plan states beside these, ``unchecked`` the rules for
+    which an input is missing: *strict* fails then. A plan made by hand may leave out everything but its kind and body:
+    what it does not state is not judged, and named in ``not_stated``.
 
     Codes of violations are those of the kind, ``STALE_INPUT`` for an input whose hash changed, ``UNKNOWN_RULE``,
     ``STATUS_DIFFERS``, ``OBJECTIVE_DIFFERS``, ``GAP_DIFFERS``, ``SUMMARY_DIFFERS``, ``OPTION_DIFFERS``,
-    ``CHANGES_DIFFER``.
+    ``CHANGES_DIFFER``, ``RULE_MISSING``, ``UNCHECKED_RULE``, ``UNKNOWN_ALGORITHM``, ``WARNINGS_DIFFER``.
 
     Parameters
     ----------
@@ -75,14 +77,28 @@ def verify(
     asked, kind = call("verify", fail=fail, **given), kind_of(plan.kind, "verify")
     plan, ignored = _under_failures(plan, kind, asked["fail"])
     violations = [] if ignore_stale else stale_inputs(plan, problem)
+    stale = bool(stale_inputs(plan, problem)) if ignore_stale else bool(violations)
     judged = _judged(plan, problem, kind, strict)
     violations += judged.violations
+    if not stale:  # other inputs give other warnings
+        violations += judge_statements(plan, problem, (planner.name for planner in kind.planners))
+    if strict:
+        text = "{} cannot be checked without {}"
+        violations += [Violation("UNCHECKED_RULE", text.format(*item), "rules") for item in judged.unchecked]
     left = judged.not_recomputed
     if prove:
         more, left = _proven(plan, problem, kind, left, valid=not violations, time_limit_s=time_limit_s)
         violations += more
-    left = tuple(dict.fromkeys(left))
-    return Verification(tuple(dict.fromkeys(violations)), judged.rules, problem.warnings + ignored, left)
+    left = tuple(dict.fromkeys((*left, *unread_inputs(plan, problem))))
+    return Verification(
+        tuple(dict.fromkeys(violations)),
+        judged.rules,
+        problem.warnings + ignored,
+        left,
+        judged.unchecked,
+        taken_as_stated(plan),
+        not_stated(plan, problem, judged.unpromised),
+    )
 
 
 def _under_failures(plan: Plan, kind: PlanKind, named: tuple[str, ...]) -> tuple[Plan, tuple[Warn, ...]]:
@@ -112,7 +128,10 @@ def _judged(plan: Plan, problem: Problem, kind: PlanKind, strict: bool) -> Judge
     violations, left = violations + broken, (*left, *judged.not_recomputed, *unknown)
     if plan.objective is not None and plan.objective.bound is not None:
         left = ("bound", *left)
-    return Judged([*violations, *judged.violations], () if plan.plan is None else judged.rules, left)
+    if plan.plan is not None:
+        violations += judge_rules(plan, judged.asked)
+    rules = () if plan.plan is None else judged.rules
+    return judged._replace(violations=[*violations, *judged.violations], rules=rules, not_recomputed=left)
 
 
 def _proven(

@@ -77,7 +77,7 @@ def _several(plans: list[str], given: dict[str, Any]) -> int:
         except FtplanError as mistake:
             errors.append(str(mistake))
     rows = [(path, *row) for path, verification in verified.items() for row in _rows(verification)]
-    notes = [f"{path}: {_notes(verification)[0]}" for path, verification in verified.items()]
+    notes = [f"{path}: {note}" for path, one in verified.items() for note in _notes(one) if _counts(note)]
     documents = [{"plan": path, **verification.to_dict()} for path, verification in verified.items()]
     tables = [Table(("plan", "code", "where", "what"), rows)] if rows else []
     emit_answer(Answer(canonical_json({"errors": errors, "plans": documents}), tables, notes), given)
@@ -118,9 +118,22 @@ def _rows(verification: Verification) -> list[tuple[str, str | None, str]]:
     return [(v.code, v.where, v.message) for v in verification.violations]
 
 
+def _counts(note: str) -> bool:
+    """Return whether a note is the verdict, or takes something away from it."""
+    return not note.startswith(("not recomputed", "taken as stated", "not stated")) or "any value passes" in note
+
+
 def _notes(verification: Verification) -> list[str]:
     verdict = "valid" if verification.valid else f"{len(verification.violations)} violation(s)"
-    notes = [f"{verdict}; held to: {', '.join(verification.rules) or 'no rule, since there is no plan'}"]
+    none = "no rule" if verification.unchecked or verification.not_stated else "no rule, since there is no plan"
+    notes = [f"{verdict}; held to: {', '.join(verification.rules) or none}"]
+    if verification.unchecked:
+        notes.append("not checked: " + ", ".join(f"{rule} (without {what})" for rule, what in verification.unchecked))
     if verification.not_recomputed:
-        notes.append(f"not recomputed: {', '.join(verification.not_recomputed)}")
+        named = [f"{n} (any value passes)" if n == "objective" else n for n in verification.not_recomputed]
+        notes.append(f"not recomputed: {', '.join(named)}")
+    if verification.taken_as_stated:
+        notes.append(f"taken as stated: {', '.join(verification.taken_as_stated)}")
+    if verification.not_stated:
+        notes.append(f"not stated: {', '.join(verification.not_stated)}")
     return notes

@@ -11,6 +11,7 @@ from ftplan.model.kinds import metrics_of
 from ftplan.model.names import Selector
 from ftplan.model.plan import InputFile, Plan, Warn, canonical_json
 from ftplan.model.violation import Violation
+from ftplan.planners.judging import Unchecked
 from ftplan.version import __version__
 
 
@@ -28,12 +29,21 @@ class Verification:
         What deserves a second look.
     not_recomputed
         What the plan states and nobody recomputed.
+    unchecked
+        Rules that it names and that could not be recomputed, each with the input that is missing.
+    taken_as_stated
+        What the plan states and nothing can contradict.
+    not_stated
+        What plans of ftplan state and this one does not.
     """
 
     violations: tuple[Violation, ...]
     rules: tuple[str, ...]
     warnings: tuple[Warn, ...]
     not_recomputed: tuple[str, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
+    taken_as_stated: tuple[str, ...] = ()
+    not_stated: tuple[str, ...] = ()
 
     @property
     def valid(self) -> bool:
@@ -45,7 +55,10 @@ class Verification:
         return {
             "valid": self.valid,
             "rules": self.rules,
+            "unchecked": [item._asdict() for item in self.unchecked],
             "not_recomputed": self.not_recomputed,
+            "taken_as_stated": self.taken_as_stated,
+            "not_stated": self.not_stated,
             "violations": [asdict(violation) for violation in self.violations],
             "warnings": [warning.to_dict() for warning in self.warnings],
         }

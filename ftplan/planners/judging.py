@@ -16,12 +16,35 @@ from ftplan.model.violation import Violation
 UNANSWERED = ("infeasible", "no-plan-in-time")
 
 
+class Unchecked(NamedTuple):
+    """A rule that a plan names and that could not be recomputed, and what is missing: a role of input, or options."""
+
+    rule: str
+    missing: str
+
+
 class Judged(NamedTuple):
-    """What a plan of some kind violates, the rules that it was held to, and what of it nobody recomputed."""
+    """What a plan of some kind violates, the rules that it was held to, and what of it nobody recomputed.
+
+    ``asked`` are the rules that its inputs and options ask for, ``unpromised`` others that it might have named.
+    """
 
     violations: list[Violation]
     rules: tuple[str, ...]
     not_recomputed: tuple[str, ...] = ()
+    unchecked: tuple[Unchecked, ...] = ()
+    asked: tuple[str, ...] = ()
+    unpromised: tuple[str, ...] = ()
+
+    def without(self, missing: Mapping[str, str]) -> Judged:
+        """Return the same with the rules that could not be recomputed apart; *missing* says what for."""
+        unchecked = tuple(Unchecked(rule, missing[rule]) for rule in self.rules if rule in missing)
+        return self._replace(rules=tuple(r for r in self.rules if r not in missing), unchecked=unchecked)
+
+    def within(self, judged: Iterable[str]) -> Judged:
+        """Return the same with the rules apart that are not among those which options and inputs let judge."""
+        possible = set(judged)
+        return self.without({rule: "options" for rule in self.rules if rule not in possible})
 
 
 @dataclass(frozen=True, slots=True)

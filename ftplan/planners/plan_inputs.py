@@ -181,12 +181,7 @@ def stale_inputs(plan: Plan, problem: Problem) -> list[Violation]:
 
     Inputs that are plans or costs are looked up where the plan says that they lie.
     """
-    now = {item.role: item for item in problem.inputs}
-    for item in plan.inputs:
-        if item.role not in ROLES and item.role not in now:
-            file = _other_file(item, plan.kind)
-            if file is not None:
-                now[item.role] = file
+    now = _inputs_now(plan, problem)
     return [
         Violation(
             "STALE_INPUT",
@@ -197,6 +192,23 @@ def stale_inputs(plan: Plan, problem: Problem) -> list[Violation]:
         for item in plan.inputs
         if item.role in now and now[item.role].sha256 != item.sha256
     ]
+
+
+def unread_inputs(plan: Plan, problem: Problem) -> tuple[str, ...]:
+    """Return the inputs that a plan names and nobody could hold it to."""
+    now = _inputs_now(plan, problem)
+    return tuple(f"inputs.{item.role}" for item in plan.inputs if item.role not in now)
+
+
+def _inputs_now(plan: Plan, problem: Problem) -> dict[str, InputFile]:
+    """Return the inputs as they are now, by role."""
+    now = {item.role: item for item in problem.inputs}
+    for item in plan.inputs:
+        if item.role not in ROLES and item.role not in now:
+            file = _other_file(item, plan.kind)
+            if file is not None:
+                now[item.role] = file
+    return now
 
 
 def _paths(plan: Plan) -> dict[str, str]:

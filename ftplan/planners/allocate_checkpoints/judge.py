@@ -32,8 +32,12 @@ from ftplan.planners.judging import (
     shown,
 )
 
+#: The rules that say nothing without statistics: of loads, and of the bytes of state.
+BY_LOAD = ("balance", "memory", "failover")
 #: So many distinct sets of nodes take seconds to add up to a probability of loss, which is then not recomputed.
 MANY_SETS = 1000
+#: The rules that every plan is held to.
+_ALWAYS = ("copy-not-with-primary", "copies-on-distinct-nodes")
 #: What ``--strict`` asks of the balance where the plan names no limit of its own.
 STRICT_BALANCE = 0.05
 
@@ -56,12 +60,18 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
     waived = set() if strict else _left_broken(plan)
     breaches = list(violations(assignments, problem.topology, problem.cluster, series, rules))
     breaches = [violation for violation in breaches if not any(violation.code in RULE_CODES[name] for name in waived)]
-    held = tuple(name for name in rules.names() if name not in waived)
+    held, asked = tuple(name for name in rules.names() if name not in waived), (*_ALWAYS, *_asked(plan))
+    asked = tuple(rule for rule in asked if rule not in _left_broken(plan))
+    unpromised = tuple(rule for rule in ("balance", "memory") if rule not in held)
     if series is None:
-        return Judged(breaches, held, tuple(name for name in ("objective", "summary") if getattr(plan, name)))
+        stated = [name for name in ("objective", "summary") if getattr(plan, name)]
+        stated += ["plan.moves"] if (plan.plan or {}).get("moves") is not None else []
+        return Judged(breaches, held, tuple(stated), asked=asked, unpromised=unpromised).without(
+            dict.fromkeys(BY_LOAD, "stats")
+        )
     # Where the plan names groups or nodes that do not exist its value means nothing.
     if {v.code for v in breaches} & {"UNKNOWN_KEY_GROUP", "UNKNOWN_NODE", "ASSIGNED_TWICE"}:
-        return Judged(breaches, held)
+        return Judged(breaches, held, asked=asked, unpromised=unpromised)
     score = allocation_score(assignments, problem.cluster, series, objective_of(plan))
     breaches += _objective(plan, assignments, score, series, problem.cluster)
     breaches += _options(plan, series, problem.cluster)
@@ -74,7 +84,7 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if plan.summary and not any(v.code == "MISSING_KEY_GROUP" for v in breaches):
         broken, more = judge_summary(plan, _summary(plan, assignments, score, series, problem, now))
         breaches, left = [*breaches, *broken], (*left, *more)
-    return Judged(breaches, held, left)
+    return Judged(breaches, held, left, asked=asked, unpromised=unpromised)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
@@ -82,6 +92,18 @@ def judge_question(plan: Plan, problem: Problem) -> Judged:
     if problem.topology is None or problem.cluster is None:
         raise FtplanError("verify needs the topology and the cluster: give --topology and --cluster")
     return Judged([], (), tuple(f"summary.{name}" for name in sorted(plan.summary)))
+
+
+def _asked(plan: Plan) -> tuple[str, ...]:
+    """Return the rules that the plan's options ask for, whatever the planner came to."""
+    balance = plan.options.get("balance")
+    given = {
+        "copies-in-distinct-zones": plan.options.get("anti_affinity") == "zone",
+        "count": balance == "count",
+        "even-count": balance == "even-count",
+        "failover": isinstance(plan.options.get("failover_limit"), (int, float)),
+    }
+    return tuple(rule for rule, is_so in given.items() if is_so)
 
 
 def _options(plan: Plan, series: KeyGroupSeries, cluster: Cluster) -> list[Violation]:
@@ -99,7 +121,7 @@ def _left_broken(plan: Plan) -> set[str]:
     """Return the rules that always hold but that upkeep says it had too few moves to mend."""
     if not any(warning.code == STILL_BROKEN for warning in plan.warnings):
         return set()
-    return {"copy-not-with-primary", "copies-on-distinct-nodes"} - set(plan.rules or ())
+    return set(_ALWAYS) - set(plan.rules or ())
 
 
 def rules_of(plan: Plan, strict: bool = False) -> CheckpointRules:

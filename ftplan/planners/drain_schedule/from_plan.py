@@ -37,7 +37,7 @@ def question_of(plan: Plan, problem: Problem, strict: bool = False) -> PreparedD
 
 def rounds_of(plan: Plan) -> Sequence[Mapping[str, Any]]:
     """Return the rounds that a plan lists."""
-    return list((plan.plan or {})["rounds"])
+    return list((plan.plan or {}).get("rounds", ()))
 
 
 def numbered_rounds(plan: Plan, cluster: Cluster) -> list[list[int]]:

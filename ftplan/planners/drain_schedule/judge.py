@@ -59,7 +59,7 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
     held = held_to(plan, RULES, rules(ruled), strict)
     broken = list(_unknown(plan, prepared))
     if broken:  # where the plan names what does not exist, nothing else means anything
-        return Judged(broken, held)
+        return Judged(broken, held, asked=rules(drain)).within(rules(ruled))
     rounds = numbered_rounds(plan, prepared.cluster)
     moves = numbered_moves(plan, drain, prepared.cluster)
     broken += _assignment(plan, prepared, rounds)
@@ -72,7 +72,7 @@ def judge_drain(plan: Plan, problem: Problem, strict: bool) -> Judged:
         true = {**summary(drain, rounds, sum(map(len, moves))), **_ok_to_stop(plan)}
         wrong, left = judge_summary(plan, true)
         broken += [*wrong, *_stoppable(plan, prepared)]
-    return Judged(broken, held, left)
+    return Judged(broken, held, left, asked=rules(drain)).within(rules(ruled))
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:

@@ -45,16 +45,19 @@ def demanded_rules(problem: RingProblem) -> tuple[str, ...]:
     return tuple(rule for rule in RULES if rule in asked or (rule == ONE_ZONE and safe and free))
 
 
+def judged_rules(problem: RingProblem) -> tuple[str, ...]:
+    """Return the rules that can be judged of any ring of a problem."""
+    zoned = (ZONES_APART, ONE_ZONE) if problem.zoned else ()
+    loaded = (TARGET_LOAD,) if problem.target_load is not None else ()
+    return tuple(dict.fromkeys((TOKENS, *zoned, *loaded, *requested_rules(problem))))
+
+
 def rules(problem: RingProblem, ring: Ring, moved: float) -> tuple[str, ...]:
     """Return the rules that a plan states: those asked for, and what else its ring keeps.
 
     *moved*: what travels, as :attr:`RingProblem.worth` counts it.
     """
-    promised = (
-        {TOKENS}
-        | ({ZONES_APART, ONE_ZONE} if problem.zoned else set())
-        | ({TARGET_LOAD} if problem.target_load is not None else set())
-    )
+    promised = set(judged_rules(problem)) - set(requested_rules(problem))
     if _too_few(problem, ring):  # then there are no holders, of which nothing can be promised
         return requested_rules(problem)
     checks = _checks(problem, ring, moved)

@@ -51,14 +51,15 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """
     prepared = question_of(plan, problem)
     question, options = prepared.problem, RebalanceOptions.of_plan(plan)
-    held = held_to(plan, RULES, rules(question), strict)
+    asked = rules(question)
+    held = held_to(plan, RULES, asked, strict)
     wrong = [*_unknown(plan, question), *_twice(plan)]
     if wrong:  # where the plan names what does not exist, or a group twice, nothing else means anything
-        return Judged(wrong, held)
+        return Judged(wrong, held, asked=asked).within(asked)
     answer = numbered(plan, question)
     wrong = [*_ends(plan, question), *_endless(question, answer)]
     if any(violation.code == "WRONG_PROTOCOL" for violation in wrong):
-        return Judged(wrong, held)
+        return Judged(wrong, held, asked=asked).within(asked)
     for breach in broken(question, answer):
         if breach.rule in held:
             code = NEAR_CODES[breach.current] if breach.rule == COPIES else CODES[breach.rule]
@@ -70,7 +71,7 @@ def judge_rebalance(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if plan.summary:
         differing, left = judge_summary(plan, summary(prepared, options, answer))
         wrong += [*differing, *_front(plan, question, answer)]
-    return Judged(wrong, held, left)
+    return Judged(wrong, held, left, asked=asked).within(asked)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:

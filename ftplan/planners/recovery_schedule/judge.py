@@ -10,6 +10,7 @@ import numpy as np
 
 from ftplan.model.cluster import Cluster
 from ftplan.model.failed_queries import failed_queries
+from ftplan.model.failure import planned_times
 from ftplan.model.measures.downtimes import Downtimes
 from ftplan.model.plan import Objective, Plan
 from ftplan.model.problem import Problem
@@ -22,12 +23,13 @@ from ftplan.planners.judging import (
     judge_objective,
     judge_options,
     judge_summary,
+    same,
     unknown_objective,
 )
 from ftplan.planners.recovery_schedule.incident import Incident, bandwidth_of, horizon_of, incident_of
 from ftplan.planners.recovery_schedule.options import OBJECTIVES, RecoveryScheduleOptions
 from ftplan.planners.recovery_schedule.replay.outcome import outcome, repair_scores
-from ftplan.planners.recovery_schedule.replay.replay import ScheduleReplay, replay
+from ftplan.planners.recovery_schedule.replay.replay import ReplayEvent, ScheduleReplay, replay
 from ftplan.planners.recovery_schedule.rules import RULES, judged
 
 
@@ -60,7 +62,9 @@ def judge_schedule(plan: Plan, problem: Problem, strict: bool) -> Judged:
         if plan.summary:
             differing, more = judge_summary(plan, _summary(plan, problem, incident, replayed))
             broken, left = [*broken, *differing], [*left, *more]
-    return Judged(broken, RULES, tuple(left))
+    if any(item.get("prefetch") is not None for step in body["steps"] for item in step["recover"]):
+        left = [*left, "plan.steps.recover.prefetch"]
+    return Judged(broken, RULES, tuple(left), asked=RULES)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
@@ -96,10 +100,16 @@ def _steps(plan: Plan, incident: Incident, replayed: ScheduleReplay) -> Iterator
     made_here = plan.algorithm is not None or plan.tool_version is not None
     steps = (plan.plan or {})["steps"]
     stated = made_here or any(step.get("global_rollback") is not None for step in steps)
+    coming = [a for a in incident.arrivals if a.at_s[1] == 0.0 or "tasks" in a.node.accepts]
+    times = {a.node.id: due for a, due in zip(coming, planned_times(coming), strict=True) if a.at_s[0] != a.at_s[1]}
     for number, event in enumerate(replayed.events):
         if event.step is None:
             continue
         step, where = steps[event.step], f"steps[{event.step}]"
+        late = [name for name, due in times.items() if name in _arriving(event) and not same(event.at_s, due)]
+        if plan.algorithm is not None and late:
+            text = f"step {event.step} is at {event.at_s:.12g} s, {late[0]} is planned for {times[late[0]]:.12g} s"
+            yield Violation("WRONG_STEP_TIME", text, where)
         forced = number == 0 or (event.struck and incident.rolls_back)
         if forced and stated and step.get("global_rollback") is None:
             text = f"step {event.step} does not say that it begins with a global rollback, and it has to"
@@ -120,6 +130,10 @@ def _steps(plan: Plan, incident: Incident, replayed: ScheduleReplay) -> Iterator
             for item in judge_objective(own, true, of=f"step {event.step}"):
                 if item.code == "GAP_DIFFERS" or item.where == "objective.sense":
                     yield replace(item, where=where)
+
+
+def _arriving(event: ReplayEvent) -> set[str]:
+    return {arrival.node.id for arrival in event.arrivals}
 
 
 def _options(plan: Plan, problem: Problem, incident: Incident) -> list[Violation]:

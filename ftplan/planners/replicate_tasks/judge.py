@@ -33,7 +33,7 @@ from ftplan.planners.replicate_tasks.options import METRICS, TaskReplicationOpti
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication, limits_of
 from ftplan.planners.replicate_tasks.problem import NodeByTask
 from ftplan.planners.replicate_tasks.recovery_cases import RecoveryCase, recovery_cases
-from ftplan.planners.replicate_tasks.rules import BUDGET, RULES, violations
+from ftplan.planners.replicate_tasks.rules import BUDGET, PLACED, RULES, violations
 
 
 def judge_recoveries(
@@ -85,7 +85,8 @@ def _stated_downtime(plan: Plan, value: float) -> list[Violation]:
 
 
 #: The rules that a plan may name.
-KNOWN_RULES = ("target", *RULES)
+TARGET = "target"
+KNOWN_RULES = (TARGET, *RULES)
 
 
 def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
@@ -110,7 +111,7 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
         broken += _without_node(plan)
     # Where the plan names tasks or nodes that do not exist its value means nothing.
     if {item.code for item in broken} & {"UNKNOWN_TASK", "UNKNOWN_NODE", "ASSIGNED_TWICE", "NODE_MISSING"}:
-        return Judged(broken, rules)
+        return _without(Judged(broken, rules), plan, prepared, problem)
     node, current = nodes_by_task(plan, prepared.graph), _current(plan, problem, prepared)
     downtimes: list[float] | None = None
     if TaskReplicationOptions.of_plan(plan).then_recover:
@@ -130,7 +131,25 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
         true = with_recovery(_summary(prepared, current, node), prepared.problem.cases, downtimes, None)
         wrong, more = judge_summary(plan, true)
         broken, left = [*broken, *wrong], (*left, *more)
-    return Judged(broken, rules, left)
+    if problem.cluster is None and any(item.get("node") is not None for item in replicas_of(plan)):
+        left = (*left, "plan.replicas.node")
+    return _without(Judged(broken, rules, left), plan, prepared, problem)
+
+
+def _without(judged: Judged, plan: Plan, prepared: PreparedReplication, problem: Problem) -> Judged:
+    """Return what was judged with the rules apart for which an input or an option is missing."""
+    targeted, limited = plan.options.get("target") is not None, math.isfinite(prepared.problem.budget)
+    missing = {} if targeted else {TARGET: "options.target"}
+    if targeted or not limited:
+        missing[BUDGET] = "options.budget"
+        if plan.rules is None or BUDGET not in plan.rules:  # nobody asks for it
+            judged = judged._replace(rules=tuple(rule for rule in judged.rules if rule != BUDGET))
+    placed: tuple[str, ...] = PLACED
+    if problem.cluster is None:
+        missing, placed = {**missing, **dict.fromkeys(PLACED, "cluster")}, ()
+    asked = (TARGET,) if targeted else (BUDGET,) if limited else ()
+    unpromised = tuple(rule for rule in placed if rule not in judged.rules)
+    return judged._replace(asked=asked, unpromised=unpromised).without(missing)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:

@@ -32,7 +32,7 @@ from ftplan.planners.replicate_tasks.options import BUDGETS, TaskReplicationOpti
 from ftplan.planners.replicate_tasks.prepare import PreparedReplication, limits_of, prepare
 from ftplan.planners.replicate_tasks.problem import NodeByTask, ReplicationProblem
 from ftplan.planners.replicate_tasks.recovery_cases import refuse
-from ftplan.planners.replicate_tasks.rules import BUDGET, CAPACITY, MEMORY, PRIMARY, ZONE, violations
+from ftplan.planners.replicate_tasks.rules import BUDGET, PLACED, violations
 from ftplan.planners.replicate_tasks.then_recover import FollowingRecovery, by_recovery
 from ftplan.planners.result import Result
 
@@ -79,8 +79,6 @@ def _drawn(problem: ReplicationProblem, draw: np.random.Generator) -> IntArray:
     return room.node
 
 
-#: The rules of replicas on nodes.
-PLACED = (PRIMARY, ZONE, CAPACITY, MEMORY)
 #: Part of the time for the plan where a curve follows; seconds that comparisons may take beyond the limit.
 PLANNED, COMPARING_S = 0.5, 0.5
 

@@ -20,6 +20,8 @@ PRIMARY, ZONE = "replica-not-with-primary", "replica-not-in-primary-zone"
 CAPACITY, MEMORY = "capacity", "memory"
 #: The rules that a plan can name, ``target`` beside them.
 RULES = (BUDGET, PRIMARY, ZONE, CAPACITY, MEMORY)
+#: Those that nodes decide.
+PLACED = (PRIMARY, ZONE, CAPACITY, MEMORY)
 
 
 @dataclass(frozen=True, eq=False)

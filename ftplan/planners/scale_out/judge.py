@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ftplan.model.plan import Plan, canonical
 from ftplan.model.problem import Problem
 from ftplan.model.tolerances import LEAST_SCALE, ROUNDING
@@ -34,7 +36,17 @@ from ftplan.planners.scale_out.from_plan import (
 from ftplan.planners.scale_out.metrics import ScaledFigures
 from ftplan.planners.scale_out.options import ScaleOutOptions
 from ftplan.planners.scale_out.problem import Scaling, ScalingProblem, extra_cpu, sustained_load
-from ftplan.planners.scale_out.rules import CODES, RANGE_CODES, RULES, broken, name_of, rules
+from ftplan.planners.scale_out.rules import (
+    CODES,
+    PEAK,
+    RANGE_CODES,
+    RULES,
+    TARGET,
+    TASK_MEMORY,
+    broken,
+    name_of,
+    rules,
+)
 from ftplan.planners.scale_out.summary import summary
 
 #: What an operator states beside its decisions, and the code where that is not so.
@@ -121,7 +133,11 @@ def judge_scale_out(plan: Plan, problem: Problem, strict: bool) -> Judged:
         differing, more = judge_summary(plan, summary(prepared, figures))
         wrong += [*differing, *_fewest(plan, question, scaling)]
         left = (*left, *more)
-    return Judged(wrong, held, left)
+    if any(item.get("steps") for item in operators_listed(plan)):
+        left = (*left, "plan.operators.steps")
+    bounded = any(np.isfinite(operator.task_memory) for operator in question.operators)
+    possible = (*given, TARGET, PEAK, *((TASK_MEMORY,) if bounded else ()))
+    return Judged(wrong, held, left, asked=given).within(possible)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
