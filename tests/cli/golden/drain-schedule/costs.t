@@ -31,6 +31,7 @@ A node that runs tasks is away for as long as they take to catch up.
   $ ftplan verify plan.json --format table
   valid; held to: copies-apart, max
   not recomputed: bound, summary.ok_to_stop.bound, summary.ok_to_stop.nodes, summary.random
+  taken as stated: algorithm, options, tool_version, warnings
   $ sed -i 's/value: 20/value: 40/' costs.yaml
   $ ftplan verify plan.json --format table
   code             where                                     what
@@ -48,6 +49,7 @@ A node that runs tasks is away for as long as they take to catch up.
   SUMMARY_DIFFERS  summary.peers.zone_by_zone.lost_output_s  summary.peers.zone_by_zone.lost_output_s states 190, it is 230
   12 violation(s); held to: copies-apart, max
   not recomputed: bound, summary.ok_to_stop.bound, summary.ok_to_stop.nodes, summary.random
+  taken as stated: algorithm, options, tool_version, warnings
   2> ftplan: plan.json: STALE_INPUT: costs costs.yaml is not what the plan was made from: its sha256 begins 70107bd9658f, the plan's a24f2537a66a; plan again, or pass --ignore-stale (and 11 more)
   [1]
 

@@ -102,9 +102,12 @@ Every kind of plan takes them.
   $ ftplan verify checkpoints.json --format table
   valid; held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
   not recomputed: bound, summary.even
+  taken as stated: algorithm, options, tool_version, warnings
   $ ftplan verify replicas.json --format table
   valid; held to: budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
   not recomputed: bound, summary.random
+  taken as stated: algorithm, options, tool_version, warnings
   $ ftplan verify schedule.json --format table
   valid; held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step
+  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step, plan.steps.recover.prefetch
+  taken as stated: algorithm, options, tool_version, warnings, plan.queries.reason

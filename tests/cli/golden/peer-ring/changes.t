@@ -79,12 +79,20 @@ A node joins a ring, and another one leaves it.
       "summary.random",
       "summary.virtual_nodes"
     ],
+    "not_stated": [],
     "rules": [
       "replication",
       "tokens",
       "zones-apart",
       "one-zone"
     ],
+    "taken_as_stated": [
+      "algorithm",
+      "options",
+      "tool_version",
+      "warnings"
+    ],
+    "unchecked": [],
     "valid": true,
     "violations": [],
     "warnings": []

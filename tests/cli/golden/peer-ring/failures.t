@@ -143,12 +143,21 @@ What a failure does to the ring: who takes over, and what is lost.
       "summary.random",
       "summary.virtual_nodes"
     ],
+    "not_stated": [],
     "rules": [
       "replication",
       "tokens",
       "zones-apart",
       "one-zone"
     ],
+    "taken_as_stated": [
+      "algorithm",
+      "options",
+      "reason",
+      "tool_version",
+      "warnings"
+    ],
+    "unchecked": [],
     "valid": true,
     "violations": [],
     "warnings": []
@@ -243,12 +252,20 @@ The last copy lies on nodes of another kind.
       "summary.random",
       "summary.virtual_nodes"
     ],
+    "not_stated": [],
     "rules": [
       "replication",
       "tokens",
       "zones-apart",
       "one-zone"
     ],
+    "taken_as_stated": [
+      "algorithm",
+      "options",
+      "tool_version",
+      "warnings"
+    ],
+    "unchecked": [],
     "valid": true,
     "violations": [],
     "warnings": []

@@ -165,14 +165,17 @@ Rings made by hand.
   $ printf '%s\n' 'format: ftplan/plan' 'format_version: "1.0"' 'kind: peer-ring' 'plan: {ring: [{node: n1, token: 0}, {node: n3, token: 0.333333333333}, {node: n5, token: 0.5}]}' > hand.yaml
   $ ftplan verify hand.yaml -t topology.yaml -c cluster.yaml --format table
   valid; held to: replication
+  not stated: algorithm, inputs, objective, options, rules, status, summary
   $ sed 's/n5/n4/; s/0.5/0.25/' hand.yaml > wrong.yaml
   $ ftplan verify wrong.yaml -t topology.yaml -c cluster.yaml --strict --format table
   valid; held to: replication
+  not stated: algorithm, inputs, objective, options, rules, status, summary
   $ sed 's/n5/n9/' hand.yaml > wrong.yaml
   $ ftplan verify wrong.yaml -t topology.yaml -c cluster.yaml --format table
   code          where    what
   UNKNOWN_NODE  node:n9  ring[2]: the cluster has no node 'n9'
   1 violation(s); held to: replication
+  not stated: algorithm, inputs, objective, options, rules, status, summary
   2> ftplan: wrong.yaml: UNKNOWN_NODE: ring[2]: the cluster has no node 'n9'
   [1]
   $ sed 's/token: 0.5/token: 1.5/' hand.yaml > wrong.yaml

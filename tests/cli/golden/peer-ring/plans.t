@@ -70,12 +70,20 @@ From nothing: two of three nodes of a zone never follow each other, and load is 
       "summary.random",
       "summary.virtual_nodes"
     ],
+    "not_stated": [],
     "rules": [
       "replication",
       "tokens",
       "zones-apart",
       "one-zone"
     ],
+    "taken_as_stated": [
+      "algorithm",
+      "options",
+      "tool_version",
+      "warnings"
+    ],
+    "unchecked": [],
     "valid": true,
     "violations": [],
     "warnings": []
@@ -281,6 +289,7 @@ As the paper does it, and as is usual.
   $ ftplan verify many.json --format table
   valid; held to: replication
   not recomputed: bound, summary.levels.bytes.bound, summary.levels.largest_load.bound, summary.levels.zone_losses.bound, summary.levels.zone_violations.bound, summary.out_of_room, summary.random, summary.virtual_nodes
+  taken as stated: algorithm, options, tool_version, warnings
   $ ftplan diff many.json ring.json --format table
   key group             what     from  to
   key-group:alerts/1    backups  n2    n1

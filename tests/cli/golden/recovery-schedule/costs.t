@@ -41,7 +41,8 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   2> n3    ████████████████████████████████████████████████████████████████████████████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
   $ ftplan verify plan.json --format table
   valid; held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step
+  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step, plan.steps.recover.prefetch
+  taken as stated: algorithm, options, tool_version, warnings, plan.queries.reason
   $ ftplan explain plan.json query:alerts/0 --format table
   query:alerts/0: the failed tasks that it waits for
   task      node  step  ready, s  cores  failed queries that share it  last
@@ -60,7 +61,8 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   WRONG_QUERIES    query:alerts/0  queries: query:alerts/0 is back at 19.0625 s in the plan, but it is back at 18.75 s
   WRONG_TIMELINE   timeline[0]     timeline[0] states 1 queries of priority 1 at 18.75 s, it is 2 queries of priority 2 at 18.75 s
   5 violation(s); held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound
+  not recomputed: bound, plan.steps.objective.bound, plan.steps.recover.prefetch
+  taken as stated: algorithm, options, tool_version, warnings, plan.queries.reason
   2> ftplan: early.json: READY_TOO_EARLY: step 0 has alerts/0 ready at 15 s, the earliest is 15.25 s (and 4 more)
   [1]
   $ sed 's/"bandwidth_mb_s": 2.0/"bandwidth_mb_s": 3.0/' plan.json > faster.json
@@ -73,7 +75,8 @@ Recovery costs: nothing starts before the failure is noticed, and a query is bac
   GAP_DIFFERS        objective.gap           the plan states a gap of 0, value and bound lie 0.00276243093923 apart
   STATUS_DIFFERS     status                  the status is optimal, but the gap is 0.00276243
   6 violation(s); held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step
+  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step, plan.steps.recover.prefetch
+  taken as stated: algorithm, options, tool_version, warnings, plan.queries.reason
   2> ftplan: faster.json: OPTION_DIFFERS: options.bandwidth_mb_s states 3, it is 2 (and 5 more)
   [1]
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail node:n1 --no-arrivals --costs costs.yaml --bandwidth 1MB --format table
@@ -132,7 +135,8 @@ A plan is stale where its costs changed, and a job that never catches up has no 
   WRONG_QUERIES    query:alerts/1  queries: query:alerts/1 is back at 18.75 s in the plan, but it is back at 16.6666666667 s
   WRONG_TIMELINE   timeline[0]     timeline[0] states 1 queries of priority 1 at 18.75 s, it is 1 queries of priority 1 at 16.6666666667 s
   10 violation(s); held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound
+  not recomputed: bound, plan.steps.objective.bound, plan.steps.recover.prefetch
+  taken as stated: algorithm, options, tool_version, warnings, plan.queries.reason
   2> ftplan: plan.json: STALE_INPUT: costs costs.yaml is not what the plan was made from: its sha256 begins f0a3f36eba94, the plan's 3f847a8815f5; plan again, or pass --ignore-stale (and 9 more)
   [1]
   $ sed -i 's/capacity_records_s: {value: 20}/capacity_records_s: {value: 2}/' costs.yaml

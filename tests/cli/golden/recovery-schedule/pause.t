@@ -59,7 +59,8 @@ A running query gives way to a failed one that matters more, and comes back with
   2> n3    ·····················································································███████████████
   $ ftplan verify gives-way.json --format table
   valid; held to: capacity, arrivals, whole-queries
-  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step
+  not recomputed: bound, plan.steps.objective.bound, summary.before, summary.most_back, summary.random, summary.sampled, summary.step_by_step, plan.steps.recover.prefetch
+  taken as stated: algorithm, options, tool_version, warnings, plan.queries.reason
   $ ftplan diff waits.json gives-way.json --format table
   task           what     from  to
   task:bills/0   at_s     120   0

@@ -49,6 +49,7 @@ The way that carries most, as a log of tasks and substreams tells.
   $ ftplan verify plan.json --strict --format table
   valid; held to: budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
   not recomputed: bound, summary.random
+  taken as stated: algorithm, options, tool_version, warnings
   $ ftplan evaluate plain.json -s stats-tasks --format table
   failed: worst-case
   metric                   value  better  unit
@@ -69,6 +70,7 @@ The way that carries most, as a log of tasks and substreams tells.
   SUMMARY_DIFFERS    summary.after.output_fidelity        summary.after.output_fidelity states 0.737100737101, it is 0.0625
   8 violation(s); held to: budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
   not recomputed: bound, summary.random
+  taken as stated: algorithm, options, tool_version, warnings
   2> ftplan: plan.json: STALE_INPUT: stats stats is not what the plan was made from: its sha256 begins e73795675f43, the plan's 0dbc42b39fab; plan again, or pass --ignore-stale (and 7 more)
   [1]
 

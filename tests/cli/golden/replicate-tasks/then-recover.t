@@ -31,6 +31,7 @@ By what replicas save in the recovery afterwards; the schedules that follow are 
   $ ftplan verify plan.json --format table
   valid; held to: budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
   not recomputed: bound, summary.before.priority_time, summary.most_fidelity, summary.random, assumptions[0]
+  taken as stated: algorithm, options, tool_version, warnings
   $ ftplan evaluate plan.json --format table
   failed: node:n1, node:n3
   metric                  value  better  unit

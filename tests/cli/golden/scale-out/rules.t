@@ -18,7 +18,8 @@ Rules of one's own: what counts here is the busiest task's cpu.
   $ ftplan scale-out -t topology.yaml -s stats --rules mine.yaml --forecast none --iterations 5 -o plan.json -q
   $ ftplan verify plan.json --format table
   valid; held to: ranges, target, max-parallelism, technique
-  not recomputed: bound, summary.baselines, summary.least_extra_cpu, assumptions[0], assumptions[1]
+  not recomputed: bound, summary.baselines, summary.least_extra_cpu, plan.operators.steps, assumptions[0], assumptions[1]
+  taken as stated: algorithm, options, tool_version, warnings, plan.operators.reason
   $ ftplan explain plan.json operator:sessions --format table
   operator:sessions: from 4 to 5 tasks by active-backup
   task  key groups  node  utilisation  state, bytes

@@ -4,6 +4,7 @@ A plan as it was made.
   $ ftplan verify plan.json --format table
   valid; held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
   not recomputed: bound, summary.even
+  taken as stated: algorithm, options, tool_version, warnings
 
 A cluster that has changed since.
 
@@ -14,6 +15,7 @@ A cluster that has changed since.
       "bound",
       "summary.even"
     ],
+    "not_stated": [],
     "rules": [
       "copy-not-with-primary",
       "copies-on-distinct-nodes",
@@ -21,6 +23,13 @@ A cluster that has changed since.
       "balance",
       "memory"
     ],
+    "taken_as_stated": [
+      "algorithm",
+      "options",
+      "tool_version",
+      "warnings"
+    ],
+    "unchecked": [],
     "valid": false,
     "violations": [
       {

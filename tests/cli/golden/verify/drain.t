@@ -4,9 +4,11 @@ A schedule as it was made, and held to every rule.
   $ ftplan verify plan.json --format table
   valid; held to: max, max-per-zone, min-fidelity
   not recomputed: bound, summary.ok_to_stop.bound, summary.ok_to_stop.nodes, summary.random
+  taken as stated: algorithm, options, tool_version, warnings
   $ ftplan verify plan.json --format table --strict
   valid; held to: copies-apart, max, max-per-zone, min-fidelity
   not recomputed: bound, summary.ok_to_stop.bound, summary.ok_to_stop.nodes, summary.random
+  taken as stated: algorithm, options, tool_version, warnings
 
 Nodes swapped between rounds, one left out, one that is not there.
 
@@ -22,6 +24,7 @@ Nodes swapped between rounds, one left out, one that is not there.
   SUMMARY_DIFFERS  summary.after.nodes          summary.after.nodes states 6, it is 5
   7 violation(s); held to: max, max-per-zone, min-fidelity
   not recomputed: bound, summary.ok_to_stop.bound, summary.ok_to_stop.nodes, summary.random
+  taken as stated: algorithm, options, tool_version, warnings
   2> ftplan: plan.json: MISSING_NODE: node:n6 is to restart and in no round (and 6 more)
   [1]
   $ sed -i 's/"n1"/"n7"/' plan.json
@@ -30,6 +33,7 @@ Nodes swapped between rounds, one left out, one that is not there.
   UNKNOWN_NODE  node:n7  round 0: the cluster has no node 'n7'
   1 violation(s); held to: max, max-per-zone, min-fidelity
   not recomputed: bound
+  taken as stated: algorithm, options, tool_version, warnings
   2> ftplan: plan.json: UNKNOWN_NODE: round 0: the cluster has no node 'n7'
   [1]
 
@@ -40,5 +44,6 @@ A schedule made by hand.
   code             where               what
   COPIES_TOGETHER  key-group:alerts/0  round 0: n1 and n2 hold copies of key-group:alerts/0
   1 violation(s); held to: copies-apart
+  not stated: algorithm, inputs, objective, options, rules, status, summary
   2> ftplan: hand.json: COPIES_TOGETHER: round 0: n1 and n2 hold copies of key-group:alerts/0
   [1]

@@ -7,5 +7,7 @@ A stricter limit than the plan keeps.
   OVER_FAILOVER  node:n1  after the loss of node:n1, n6 carries 630, 1.50574 times its fair share 418.4 (failover limit 1.5)
   1 violation(s); held to: copy-not-with-primary, copies-on-distinct-nodes, memory, failover
   not recomputed: bound, summary.even
+  taken as stated: algorithm, options, tool_version, warnings
+  not stated: rules.balance
   2> ftplan: plan.json: OVER_FAILOVER: after the loss of node:n1, n6 carries 630, 1.50574 times its fair share 418.4 (failover limit 1.5)
   [1]

@@ -7,9 +7,11 @@ A plan as it was made; then one with a move to another node, and with rules that
   $ ftplan verify plan.json --format table
   valid; held to: capacity, phase-capacity, copies-apart, memory, protocol
   not recomputed: bound, summary.assisted, summary.front
+  taken as stated: algorithm, options, tool_version, warnings, plan.moves.reason
   $ ftplan verify plan.json --format table --strict
   valid; held to: capacity, phase-capacity, copies-apart, memory, protocol
   not recomputed: bound, summary.assisted, summary.front
+  taken as stated: algorithm, options, tool_version, warnings, plan.moves.reason
   $ python3 -c "import json; p = json.load(open('plan.json')); p['plan']['moves'][0]['to'] = 'n5'; json.dump(p, open('wrong.json', 'w'))"
   $ ftplan verify wrong.json --format table
   code                 where                              what
@@ -37,6 +39,7 @@ A plan as it was made; then one with a move to another node, and with rules that
   SUMMARY_DIFFERS      summary.payback.saved_per_s        summary.payback.saved_per_s states 0.041324404762, it is 0.032380952381
   22 violation(s); held to: capacity, phase-capacity, copies-apart, memory, protocol
   not recomputed: bound, summary.assisted, summary.front
+  taken as stated: algorithm, options, tool_version, warnings, plan.moves.reason
   2> ftplan: wrong.json: WRONG_MOVE: moves key-group:sessions/4 to n5, where it is (and 21 more)
   [1]
 
@@ -49,5 +52,6 @@ By hand: only the moves.
   OVER_CAPACITY        node:n5  n5 has a load of 510 afterwards, at most 423.381 is no overload
   OVER_PHASE_CAPACITY  node:n2  phase 0: n2 has a load of 436, at most 423.381 may be
   3 violation(s); held to: capacity, phase-capacity, copies-apart, memory, protocol
+  not stated: algorithm, inputs, objective, options, rules, status, summary
   2> ftplan: hand.json: OVER_CAPACITY: n2 has a load of 436 afterwards, at most 423.381 is no overload (and 2 more)
   [1]

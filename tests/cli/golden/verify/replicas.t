@@ -2,3 +2,4 @@
   $ ftplan verify plan.json --strict --format table
   valid; held to: budget, replica-not-with-primary, replica-not-in-primary-zone, capacity, memory
   not recomputed: bound, summary.random
+  taken as stated: algorithm, options, tool_version, warnings

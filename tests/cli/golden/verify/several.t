@@ -19,6 +19,7 @@ One of them stale, and files that are no plans.
           "bound",
           "summary.even"
         ],
+        "not_stated": [],
         "plan": "jobs/a/plan.json",
         "rules": [
           "copy-not-with-primary",
@@ -27,6 +28,13 @@ One of them stale, and files that are no plans.
           "balance",
           "memory"
         ],
+        "taken_as_stated": [
+          "algorithm",
+          "options",
+          "tool_version",
+          "warnings"
+        ],
+        "unchecked": [],
         "valid": true,
         "violations": [],
         "warnings": []
@@ -36,6 +44,7 @@ One of them stale, and files that are no plans.
           "bound",
           "summary.even"
         ],
+        "not_stated": [],
         "plan": "jobs/b/plan.json",
         "rules": [
           "copy-not-with-primary",
@@ -44,6 +53,13 @@ One of them stale, and files that are no plans.
           "balance",
           "memory"
         ],
+        "taken_as_stated": [
+          "algorithm",
+          "options",
+          "tool_version",
+          "warnings"
+        ],
+        "unchecked": [],
         "valid": false,
         "violations": [
           {
@@ -73,6 +89,7 @@ A plan in a folder for what is written.
   $ ftplan verify jobs/a/out/plan.json --format table
   valid; held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
   not recomputed: bound, summary.even
+  taken as stated: algorithm, options, tool_version, warnings
 
 A project at the top names its inputs alike: those that the plan was made from count.
 
@@ -81,6 +98,7 @@ A project at the top names its inputs alike: those that the plan was made from c
   $ ftplan verify jobs/a/plan.json --format table
   valid; held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
   not recomputed: bound, summary.even
+  taken as stated: algorithm, options, tool_version, warnings
 
 No plan at all.
 

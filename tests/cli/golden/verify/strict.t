@@ -12,5 +12,6 @@ Rules that the plan was not made for.
   OVER_BALANCE       node:n6               n6 holds copies of load 160, outside 331.233 to 366.1 (fair share 348.667, balance 0.05)
   7 violation(s); held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
   not recomputed: bound, summary.even
+  taken as stated: algorithm, options, tool_version, warnings
   2> ftplan: plan.json: COPY_IN_SAME_ZONE: sessions/1 has a copy on n4, in b like its primary on n3 (and 6 more)
   [1]

@@ -4,3 +4,4 @@ A plan on the first part of a trace, with its own overload.
   $ ftplan verify plan.json --format table
   valid; held to: copy-not-with-primary, copies-on-distinct-nodes, copies-in-distinct-zones, balance, memory
   not recomputed: bound, summary.even, summary.holdout
+  taken as stated: algorithm, options, tool_version, warnings
