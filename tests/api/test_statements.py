@@ -14,6 +14,7 @@ import pytest
 import ftplan
 from ftplan.api import verify
 from ftplan.io.plan_file import load_plan
+from ftplan.model.plan import Warn
 from ftplan.planners.assessments import Verification
 from tests.planners import plan_cases
 
@@ -79,13 +80,12 @@ def test_a_rule_that_no_option_limits_is_named_unchecked(tmp_path: Path) -> None
 
 
 def test_warnings_that_the_inputs_give_cannot_be_dropped_or_doubled(tmp_path: Path) -> None:
-    plan, problem = plan_cases.rebalanced(tmp_path)
-    document = document_of(plan)
-    given = {warning.code for warning in problem.warnings}
-    assert given
-    kept = [item for item in document["warnings"] if item["code"] not in given]
-    renamed = [{**item, "code": item["code"] + "X"} for item in document["warnings"]]
-    for wrong in (kept, renamed, [*document["warnings"], document["warnings"][0]]):
+    plan, problem = plan_cases.drained(tmp_path)
+    problem, document = replace(problem, warnings=(Warn("SHORT_TRACE", "the log is short"),)), document_of(plan)
+    given = [*document["warnings"], {"code": "SHORT_TRACE", "message": "the log is short"}]
+    assert codes(judged({**document, "warnings": given}, problem)) == set()
+    renamed = [*given[:-1], {**given[-1], "code": "SHORT_TRACK"}]
+    for wrong in (given[:-1], renamed, [*given, given[-1]]):
         assert codes(judged({**document, "warnings": wrong}, problem)) == {"WARNINGS_DIFFER"}
 
 

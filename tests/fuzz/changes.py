@@ -120,10 +120,8 @@ def main() -> None:
                     if outcome == "passed" and given.passed:
                         print(f"{case.__name__}: {named(place)}: {at(document, place)!r} -> {value!r}"[:160])
     for part in (*dict.fromkeys(name for name, _ in counts), None):
-        one = {
-            o: sum(n for (p, q), n in counts.items() if q == o and part in (None, p))
-            for o in ("caught", "named", "passed")
-        }
+        own = Counter({key: count for key, count in counts.items() if part in (None, key[0])})
+        one = {name: sum(n for (_, q), n in own.items() if q == name) for name in ("caught", "named", "passed")}
         made = sum(one.values())
         shares = ", ".join(f"{name} {count / made:.1%}" for name, count in one.items())
         print(f"{part or 'all':10} {made:6,} changes: {shares}")
