@@ -37,11 +37,14 @@ def judge_statements(plan: Plan, problem: Problem, planners: Iterable[str]) -> I
 
 
 def judge_rules(plan: Plan, asked: Iterable[str]) -> Iterator[Violation]:
-    """Yield ``RULE_MISSING`` for each rule that is *asked* for and that a plan which names its rules leaves out."""
+    """Yield ``RULE_MISSING`` for each rule that is *asked* for and that a plan of an algorithm leaves out.
+
+    A plan made by hand promises what it names. ``UNKNOWN_RULE`` for a rule that is named twice.
+    """
     for rule, times in Counter(plan.rules or ()).items():
         if times > 1:
             yield Violation("UNKNOWN_RULE", f"rules names {rule} {times} times", "rules")
-    for rule in asked:
+    for rule in asked if plan.algorithm is not None else ():
         if plan.rules is not None and rule not in plan.rules:
             yield Violation("RULE_MISSING", f"rules lacks {rule}, which inputs and options ask for", "rules")
 
