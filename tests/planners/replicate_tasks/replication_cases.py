@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -99,7 +100,8 @@ def loaded(
 
 
 def planned(problem: ftplan.Problem, planner: str = "brute_force", **options: Any) -> ftplan.Plan:
-    return make(problem, row(planner), TaskReplicationOptions.of("replicate-tasks", options))
+    made = make(problem, row(planner), TaskReplicationOptions.of("replicate-tasks", options))
+    return replace(made, algorithm="exact") if planner == "brute_force" else made  # which is none that users have
 
 
 def names(plan: ftplan.Plan, key: str = "replicas") -> list[str]:
