@@ -18,7 +18,7 @@ from ftplan.model.plan import Warn
 from ftplan.planners.assessments import Verification
 from tests.planners import plan_cases
 
-LISTED = [plan_cases.failover, plan_cases.drained, plan_cases.rebalanced, plan_cases.scaled, plan_cases.schedule]
+LISTED = [plan_cases.drained, plan_cases.rebalanced, plan_cases.scaled, plan_cases.schedule]
 
 
 def judged(document: Mapping[str, Any], problem: ftplan.Problem, **more: Any) -> Verification:
@@ -69,6 +69,13 @@ def test_a_rule_that_is_asked_for_cannot_be_left_out(case: Any, tmp_path: Path) 
     for rule in asked:
         document = {**document_of(plan), "rules": [name for name in plan.rules or () if name != rule]}
         assert "RULE_MISSING" in codes(judged(document, problem))
+
+
+def test_a_rule_of_copies_that_is_asked_for_and_not_promised_is_named(tmp_path: Path) -> None:
+    plan, problem = plan_cases.failover(tmp_path)
+    for rule in ("copies-in-distinct-zones", "failover"):
+        document = {**document_of(plan), "rules": [name for name in plan.rules or () if name != rule]}
+        assert f"rules.{rule}" in judged(document, problem).not_stated
 
 
 def test_a_rule_that_no_option_limits_is_named_unchecked(tmp_path: Path) -> None:

@@ -60,9 +60,10 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
     waived = set() if strict else _left_broken(plan)
     breaches = list(violations(assignments, problem.topology, problem.cluster, series, rules))
     breaches = [violation for violation in breaches if not any(violation.code in RULE_CODES[name] for name in waived)]
-    held, asked = tuple(name for name in rules.names() if name not in waived), (*_ALWAYS, *_asked(plan))
-    asked = tuple(rule for rule in asked if rule not in _left_broken(plan))
-    unpromised = tuple(rule for rule in ("balance", "memory") if rule not in held)
+    held = tuple(name for name in rules.names() if name not in waived)
+    asked = tuple(rule for rule in _ALWAYS if rule not in _left_broken(plan))
+    # Not every algorithm keeps what options ask for: what the plan does not name is not promised, and said.
+    unpromised = tuple(rule for rule in ("balance", "memory", *_asked(plan)) if rule not in held)
     if series is None:
         stated = [name for name in ("objective", "summary") if getattr(plan, name)]
         stated += ["plan.moves"] if (plan.plan or {}).get("moves") is not None else []
