@@ -61,18 +61,15 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
     breaches = list(violations(assignments, problem.topology, problem.cluster, series, rules))
     breaches = [violation for violation in breaches if not any(violation.code in RULE_CODES[name] for name in waived)]
     held = tuple(name for name in rules.names() if name not in waived)
-    asked = tuple(rule for rule in _ALWAYS if rule not in _left_broken(plan))
     # Not every algorithm keeps what options ask for: what the plan does not name is not promised, and said.
     unpromised = tuple(rule for rule in ("balance", "memory", *_asked(plan)) if rule not in held)
     if series is None:
         stated = [name for name in ("objective", "summary") if getattr(plan, name)]
         stated += ["plan.moves"] if (plan.plan or {}).get("moves") is not None else []
-        return Judged(breaches, held, tuple(stated), asked=asked, unpromised=unpromised).without(
-            dict.fromkeys(BY_LOAD, "stats")
-        )
+        return Judged(breaches, held, tuple(stated), unpromised=unpromised).without(dict.fromkeys(BY_LOAD, "stats"))
     # Where the plan names groups or nodes that do not exist its value means nothing.
     if {v.code for v in breaches} & {"UNKNOWN_KEY_GROUP", "UNKNOWN_NODE", "ASSIGNED_TWICE"}:
-        return Judged(breaches, held, asked=asked, unpromised=unpromised)
+        return Judged(breaches, held, unpromised=unpromised)
     score = allocation_score(assignments, problem.cluster, series, objective_of(plan))
     breaches += _objective(plan, assignments, score, series, problem.cluster)
     breaches += _options(plan, series, problem.cluster)
@@ -85,7 +82,7 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if plan.summary and not any(v.code == "MISSING_KEY_GROUP" for v in breaches):
         broken, more = judge_summary(plan, _summary(plan, assignments, score, series, problem, now))
         breaches, left = [*breaches, *broken], (*left, *more)
-    return Judged(breaches, held, left, asked=asked, unpromised=unpromised)
+    return Judged(breaches, held, left, unpromised=unpromised)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:
