@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -93,7 +93,7 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
     """Return what a replication plan violates, the rules that it was held to, and what was not recomputed.
 
     A plan that names no rules is held to its budget, where it states one, and with a cluster to keep replicas from
-    their primaries; *strict* adds zones, capacity and memory.
+    their primaries; *strict* adds zones, capacity and memory, where replicas are placed at all.
 
     Codes: of :mod:`ftplan.planners.replicate_tasks.rules` and :mod:`ftplan.planners.judging`, ``BELOW_TARGET``,
     ``NODE_MISSING`` for a replica without a node although there is a cluster, ``CHANGES_DIFFER`` for what is to start
@@ -102,7 +102,8 @@ def judge_replication(plan: Plan, problem: Problem, strict: bool) -> Judged:
     Raises :class:`FtplanError` if an input is missing, or the plan's options are not what they should be.
     """
     prepared = question_of(plan, problem)
-    rules = _rules(plan, strict)
+    placed = problem.cluster is not None or any(item.get("node") is not None for item in replicas_of(plan))
+    rules = _rules(plan, () if not strict else RULES if placed else (BUDGET,))
     limited = BUDGET in rules and plan.options.get("target") is None
     budget = prepared.problem.budget if limited else math.inf
     limits = limits_of(prepared, problem.cluster, TaskReplicationOptions.of_plan(plan).max_cpu, budget)
@@ -239,9 +240,9 @@ def _curve(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> Itera
             yield Violation("CURVE_DIFFERS", text, f"plan.curve[{k}]")
 
 
-def _rules(plan: Plan, strict: bool) -> tuple[str, ...]:
+def _rules(plan: Plan, more: Sequence[str]) -> tuple[str, ...]:
     named = (BUDGET, RULES[1]) if plan.rules is None else plan.rules
-    return (*(rule for rule in named if rule not in RULES), *(r for r in RULES if r in named or strict))
+    return (*(rule for rule in named if rule not in RULES), *(r for r in RULES if r in named or r in more))
 
 
 def _objective(plan: Plan, prepared: PreparedReplication, node: NodeByTask) -> list[Violation]:
