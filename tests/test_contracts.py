@@ -12,10 +12,14 @@ import grimp
 import pytest
 from importlinter.application import use_cases
 from importlinter.configuration import configure
-from importlinter.domain.contract import registry
+from importlinter.contracts.acyclic_siblings import AcyclicSiblingsContract
+from importlinter.contracts.forbidden import ForbiddenContract
+from importlinter.contracts.layers import LayersContract
 
 from ftplan.model import kinds
 from tests.places import ROOT
+
+TYPES = {"acyclic_siblings": AcyclicSiblingsContract, "forbidden": ForbiddenContract, "layers": LayersContract}
 
 #: For each contract imports that break it, each by itself: who imports, and what. ``toy`` is a room, a question or an
 #: algorithm that nobody has named.
@@ -77,9 +81,7 @@ PLANTED: Mapping[str, tuple[tuple[str, str], ...]] = {
 @pytest.fixture(scope="module", name="options")
 def _options() -> Any:
     configure()
-    options = use_cases.read_user_options(str(ROOT / "pyproject.toml"))
-    use_cases._register_contract_types(options)
-    return options
+    return use_cases.read_user_options(str(ROOT / "pyproject.toml"))
 
 
 @pytest.fixture(scope="module", name="graph")
@@ -89,7 +91,7 @@ def _graph() -> grimp.ImportGraph:
 
 def checked(contract: Mapping[str, Any], graph: grimp.ImportGraph, session: Mapping[str, Any]) -> bool:
     """Return whether a contract is kept."""
-    made = registry.get_contract_class(contract["type"])(
+    made = TYPES[contract["type"]](
         name=contract["name"],
         session_options=dict(session),
         contract_options={key: value for key, value in contract.items() if key not in ("name", "type", "id")},
