@@ -29,7 +29,7 @@ asking = options.together(
         "duration",
         type=options.DURATION,
         metavar="TIME",
-        help="How long from now on, and with prometheus how long before now.  [default: until Ctrl-C]",
+        help="How long from now on (0: one poll), and with prometheus how long before now.  [default: until Ctrl-C]",
     ),
     click.option("--job", multiple=True, metavar="ID", help="Only this job, by id or name; repeatable."),
     click.option(
@@ -41,7 +41,11 @@ asking = options.together(
 
 connecting = options.together(
     click.option(
-        "--timeout", type=options.DURATION, default="10s", metavar="TIME", help="Wait this long for an answer."
+        "--timeout",
+        type=options.DURATION,
+        default="10s",
+        metavar="TIME",
+        help="Wait this long for an answer as a whole, --retries included.",
     ),
     click.option("--retries", type=click.IntRange(0, 20), default=2, metavar="N", help="Ask again where none came."),
     click.option("--ca-file", metavar="FILE", help="Certificates (PEM) that signed the endpoint's own."),
@@ -145,8 +149,9 @@ def _collect_polls(url: str, connection: Any, given: dict[str, Any]) -> int:
     _emit(asdict(summary), given)
     if not summary.answers:
         say("nothing answered", quiet=quiet)
-        return 1
-    return 0
+    if summary.ended == "interrupt":
+        return 130
+    return 0 if summary.answers else 1
 
 
 def _emit(figures: dict[str, Any], given: dict[str, Any]) -> None:

@@ -93,7 +93,7 @@ def test_an_interrupt_ends_it_with_a_summary(project: Path) -> None:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate()
-    assert process.returncode == 0
+    assert process.returncode == 130
     summary = json.loads(said)
     assert summary["ended"] == "interrupt"
     assert summary["polls"] >= 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -39,6 +40,10 @@ _GIVEN_UP_AFTER = 2
 
 class OutOfReachError(Exception):
     """The endpoint does not answer: the rest of the poll would only wait."""
+
+
+class TimeOverError(Exception):
+    """The time is over in which a poll has to end."""
 
 
 def listed(answer: Any, key: str) -> list[dict[str, Any]]:
@@ -86,6 +91,7 @@ class Asking:
     endpoint: Endpoint
     journal: AnswerJournal
     now: Callable[[], datetime]
+    left_s: Callable[[], float] = lambda: math.inf  # seconds in which the poll has to end
     #: ``answers``, ``refused``, ``unanswered``: how many requests had an answer, had a refusal (any status but 200, an
     #: answer that is too large or no JSON), or had nothing
     answers: int = 0
@@ -106,9 +112,13 @@ class Asking:
 
         *optional* is what not every version or job has: 404 is no refusal then. *content* goes onto the line too.
 
-        Raises OutOfReachError if nothing answers the first request, or two in a row.
+        Raises OutOfReachError if nothing answers the first request, or two in a row; TimeOverError if no time is left.
         """
-        reply = self.endpoint.get(path)
+        left_s = self.left_s()
+        if left_s <= 0.0:
+            self.unanswered += 1
+            raise TimeOverError
+        reply = self.endpoint.get(path, left_s)
         value = {"answer": reply.value} if reply.error is None else {"error": reply.error}
         self.bytes += self.journal.add(self.now(), path, reply.status, {**content, **value})
         self.status = reply.status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+from ftplan.engines.collecting.reasons import LATE, reason_of
 from ftplan.errors import FtplanError, shortened
 from ftplan.io.documents import display_name
 
@@ -23,6 +25,7 @@ TOKEN, USER, PASSWORD = "FTPLAN_COLLECT_TOKEN", "FTPLAN_COLLECT_USER", "FTPLAN_C
 #: Answers of a proxy that stands before an endpoint which is out of reach.
 _PASSING = (502, 503, 504)
 _CHUNK = 2**16
+_LONGEST_S = 1e6  # what systems can wait for
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -43,9 +46,9 @@ class Reply(NamedTuple):
 class Connection:
     """How an endpoint is asked."""
 
-    #: Seconds to wait for a connection, for each part of an answer, and for an answer as a whole
+    #: Seconds from asking until the last byte of the answer is there, redirects and asking again included
     timeout_s: float = 10.0
-    retries: int = 2  # how often a request that nothing answered is made again, after 0.5, 1, 2, ... s.
+    retries: int = 2  # how often a request that nothing answered is made again at most, after 0.5, 1, 2, ... s.
     ca_file: str | None = None  # certificates that signed the endpoint's own, beside those of the system
     max_answer_bytes: int = 64_000_000  # larger answers, unpacked, are left out
 
@@ -71,6 +74,9 @@ class Endpoint:
             "User-Agent": "ftplan",
             **_authorization(self.environment),
         }
+        from ftplan.engines.collecting.deadline import Deadline
+
+        self._deadline = Deadline()
         self._pool = self._opened()
 
     def _opened(self) -> urllib3.PoolManager:
@@ -91,7 +97,9 @@ class Endpoint:
                 name = display_name(ca_file or "")
                 raise FtplanError(f"--ca-file: {name}: holds no certificates ({error})") from None
         redirects = urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=3)
-        return urllib3.PoolManager(retries=redirects, ssl_context=context, maxsize=2)
+        pool = urllib3.PoolManager(retries=redirects, ssl_context=context, maxsize=2)
+        self._deadline.watch(pool)
+        return pool
 
     @property
     def in_clear(self) -> bool:
@@ -99,26 +107,37 @@ class Endpoint:
         given = "Authorization" in self._headers
         return given and self.url.startswith("http:") and urlsplit(self.url).hostname not in _LOOPBACK
 
-    def get(self, path: str) -> Reply:
-        """Ask for *path*, which begins with ``/`` and may have a query; never raises for what the endpoint does."""
-        reply = self._asked(path)
+    def get(self, path: str, within_s: float = math.inf) -> Reply:
+        """Ask for *path*, which begins with ``/`` and may have a query; never raises for what the endpoint does.
+
+        It takes as long as the connection allows, and no longer than *within_s*.
+        """
+        until = time.monotonic() + min(self.connection.timeout_s, within_s, _LONGEST_S)
+        reply = self._asked(path, until)
         for attempt in range(self.connection.retries):
-            if reply.reached or (reply.error or "").startswith("certificate"):
+            pause = 0.5 * 2**attempt
+            if reply.reached or (reply.error or "").startswith("certificate") or time.monotonic() + pause >= until:
                 break
-            self.sleep(0.5 * 2**attempt)
-            reply = self._asked(path)
+            self.sleep(pause)
+            reply = self._asked(path, until)
         return reply
 
-    def _asked(self, path: str) -> Reply:
+    def _asked(self, path: str, until: float) -> Reply:
+        left_s = max(until - time.monotonic(), 0.001)
+        with self._deadline.within(left_s):
+            reply = self._answered(path, left_s)
+        return Reply(None, None, LATE) if self._deadline.over else reply
+
+    def _answered(self, path: str, left_s: float) -> Reply:
         import urllib3
 
-        wait = urllib3.Timeout(connect=self.connection.timeout_s, read=self.connection.timeout_s)
+        wait = urllib3.Timeout(connect=left_s, read=left_s)
         try:
             response = self._pool.request(
                 "GET", self.url + path, headers=self._headers, timeout=wait, preload_content=False
             )
         except (urllib3.exceptions.HTTPError, ValueError, OSError) as error:
-            return Reply(None, None, _reason(error))
+            return Reply(None, None, reason_of(error))
         try:
             data = self._body(response)
         except _TooLargeError as error:
@@ -126,21 +145,19 @@ class Endpoint:
             return Reply(response.status, None, str(error))
         except (urllib3.exceptions.HTTPError, OSError) as error:
             response.close()
-            return Reply(None, None, _reason(error))
+            return Reply(None, None, reason_of(error))
         response.release_conn()
         return _reply(response.status, data)
 
     def _body(self, response: urllib3.BaseHTTPResponse) -> bytes:
-        """Read an answer as long as it is not too large and does not take too long."""
-        most, until = self.connection.max_answer_bytes, time.monotonic() + self.connection.timeout_s
+        """Read an answer as long as it is not too large."""
+        most = self.connection.max_answer_bytes
         parts, size = [], 0
         for part in response.stream(_CHUNK, decode_content=True):
             parts.append(part)
             size += len(part)
             if size > most:
                 raise _TooLargeError(f"the answer is larger than {most:,} bytes (--max-answer)")
-            if time.monotonic() > until:
-                raise TimeoutError
         return b"".join(parts)
 
 
@@ -211,36 +228,3 @@ def _refusal(status: int, data: bytes) -> str:
     except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
         said_first = []
     return shortened(f"{status} {phrase}" + (f": {said_first[0]}" if said_first else ""))
-
-
-def _reason(error: Exception) -> str:
-    """Return why nothing answered, without the words of the libraries below."""
-    import ssl
-
-    from urllib3 import exceptions
-
-    inner: BaseException | None = error
-    if isinstance(error, exceptions.MaxRetryError) and error.reason is not None:
-        inner = error.reason
-    if isinstance(inner, exceptions.ResponseError):
-        return "it sends the request on and on"
-    if isinstance(inner, exceptions.NameResolutionError):
-        return "its host name is not known"
-    if isinstance(inner, (exceptions.TimeoutError, TimeoutError)) and not isinstance(
-        inner, exceptions.NewConnectionError
-    ):
-        return "no answer in time (--timeout)"
-    causes: list[BaseException] = []
-    while inner is not None and inner not in causes:
-        causes.append(inner)
-        nested = [item for item in inner.args if isinstance(item, BaseException)]
-        inner = inner.__cause__ or inner.__context__ or (nested[0] if nested else None)
-    for cause in causes:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"certificate not accepted: {cause.verify_message} (--ca-file)"
-        if isinstance(cause, ConnectionRefusedError):
-            return "connection refused"
-        if isinstance(cause, ConnectionResetError):
-            return "connection reset"
-    system = next((item.strerror for item in causes if isinstance(item, OSError) and item.strerror), None)
-    return shortened(system or type(causes[0]).__name__)

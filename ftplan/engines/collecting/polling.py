@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Literal
 
-from ftplan.engines.collecting.asking import Asking, OutOfReachError, Poll
+from ftplan.engines.collecting.asking import Asking, OutOfReachError, Poll, TimeOverError
 from ftplan.reports.numbers import count
 
 #: A pause in an outage is no longer than this many times the pace, and no longer than this many seconds unless the
@@ -19,7 +20,7 @@ LONGEST_PAUSE, LONGEST_PAUSE_S = 8, 300.0
 
 @dataclass(frozen=True)
 class Pace:
-    """When to poll: every ``every_s`` seconds for ``for_s`` seconds; None is until somebody ends it.
+    """When to poll: every ``every_s`` seconds for ``for_s`` seconds; None is until somebody ends it, 0 is one poll.
 
     The times are handed in, so that tests need not wait: ``seconds`` never goes back, ``now`` is what lines say.
     """
@@ -88,8 +89,9 @@ class CollectionSummary:
 def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Callable[[str], None]) -> CollectionSummary:
     """Poll until the time is over; an interrupt ends it with what is there.
 
-    While the endpoint is out of reach, polls are 1, 2, 4 and at most 8 steps apart. *say* hears of outages, of their
-    end, and of polls that were skipped.
+    While the endpoint is out of reach, polls are 1, 2, 4 and at most 8 steps apart. A poll that is under way when the
+    time is over has as long as an answer may take. *say* hears of outages, of their end, and of polls that were skipped
+    or cut short.
 
     Raises FtplanError if a new folder's first poll reaches something that is not the engine; OutputError if the disk
     fails.
@@ -99,6 +101,9 @@ def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Call
     most = max(1, min(LONGEST_PAUSE, int(LONGEST_PAUSE_S / pace.every_s)))
     down = 0
 
+    def left_s(timeout_s: float) -> float:
+        return begun + pace.for_s + timeout_s - pace.seconds() if pace.for_s else math.inf
+
     def missed(skipped: int, took: float) -> None:
         text = f"a poll took {took:.3g} s, longer than --every {pace.every_s:g}s"
         say(f"{text}: {count(skipped, 'poll')} skipped")
@@ -107,11 +112,15 @@ def keep_polling(poll: Poll, asking: Callable[[], Asking], pace: Pace, say: Call
         for slot in pace.slots(missed):
             summary.skipped = slot.number - summary.polls
             asked = asking()
+            asked.left_s = partial(left_s, asked.endpoint.connection.timeout_s)
             error = None
             try:
                 poll(asked)
             except OutOfReachError as out_of_reach:
                 error = out_of_reach
+            except TimeOverError:
+                say("the time is over: the last poll is left incomplete")
+                break
             finally:
                 summary.add(asked, failed=error is not None)
             if error is not None:

@@ -105,6 +105,8 @@ class RangeAsking:
         self._series: dict[str, set[str]] = {query.name: set() for query in self.queries}
         self._warned: set[str] = set()
         self._reached = False
+        self._slow: set[str] = set()  # queries of which not even one value came in time
+        self._silent = True  # whether nothing answered since the last of them
 
     def run(self) -> RangeSummary:
         """Ask for all that is not there yet; an interrupt ends it with what is there.
@@ -148,7 +150,9 @@ class RangeAsking:
         return {name: self.grid.joined(pieces) for name, pieces in there.items()}
 
     def _ask(self, query: RangeQuery, piece: Piece) -> None:
-        """Ask one query for a piece, in halves where it is too much at once."""
+        """Ask one query for a piece, in halves where it is too much at once, and none that is too much by itself."""
+        if query.name in self._slow:
+            return
         asked = {
             "query": query.matched(self.matchers),
             "start": seconds(piece.start_ms),
@@ -195,11 +199,19 @@ class RangeAsking:
         else:
             if not reply.reached:
                 raise _OutOfReachError(reply.error)
-        self._reached = self._reached or reply.reached
+        if reply.reached:
+            self._reached, self._silent = True, False
         return reply
 
     def _failed(self, query: RangeQuery, reply: Reply, error: str) -> None:
         self.summary.failed += 1
+        if reply.status is None:
+            if not self._reached:
+                raise FtplanError(f"{self.endpoint.url}: out of reach: {error}")
+            if self._silent:
+                raise _OutOfReachError(error)
+            self._slow.add(query.name)
+            self._silent = True
         if reply.status in (400, 422):
             raise FtplanError(f"query {query.name}: {error}")
         if reply.status in (200, 401, 403, 404, 405) and not self.summary.samples and not self.journal.continued:

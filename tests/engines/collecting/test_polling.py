@@ -121,6 +121,18 @@ def test_an_interrupt_leaves_what_is_there(tmp_path: Path) -> None:
     assert times(tmp_path) == ["07:59:30", "07:59:50", "08:00:10"]
 
 
+@pytest.mark.parametrize(("until", "asked"), [(30.0, 4), (45.0, 6), (0.0, 3)])
+def test_a_poll_under_way_ends_with_the_time(tmp_path: Path, until: float, asked: int) -> None:
+    """The last answer may take as long as any, here 10 s; a poll that is all there is goes on."""
+    time = FakeTime()
+    with served(FLINK | {"/overview": taking(time, 25.0 if until == 0.0 else 0.0, 25.0)}) as endpoint:
+        done = Collected(tmp_path, endpoint.url, time, 20.0, until)
+        assert len(endpoint.paths) == asked
+    cut = asked == 4
+    assert done.said == (["the time is over: the last poll is left incomplete"] if cut else done.said)
+    assert (done.summary.incomplete, done.summary.ended) == (int(cut), "time")
+
+
 def test_a_new_folder_refuses_another_server(tmp_path: Path) -> None:
     for answer, said in (
         (Said(status=404), "is no Flink endpoint that answers us: 404 Not Found"),

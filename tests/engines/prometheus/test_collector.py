@@ -202,6 +202,30 @@ def test_a_single_step_that_is_too_much_is_said(collect: Callable[..., RangeSumm
     assert summary.without_series == ["mine.b"]
 
 
+SLOW = Reply(None, None, "no answer in time (--timeout)")
+
+
+def test_a_query_that_is_too_slow_for_one_value_is_left_out(
+    collect: Callable[..., RangeSummary], said: list[str]
+) -> None:
+    endpoint = Endpoint(lambda asked: SLOW if asked[0] == "b" else None)
+    summary = collect(endpoint, hours=3)
+    assert (summary.failed, summary.samples, summary.ended) == (1, 181, "complete")
+    assert len([asked for asked in endpoint.asked if asked[0] == "b"]) == 7, "an hour, its half, ..., one value"
+    assert said == ["warning: mine.b: no answer: no answer in time (--timeout)"]
+
+
+def test_a_prometheus_that_is_too_slow_for_all_is_given_up(collect: Callable[..., RangeSummary]) -> None:
+    endpoint = Endpoint(lambda asked: SLOW)
+    with pytest.raises(FtplanError, match="out of reach: no answer in time"):
+        collect(endpoint)
+    assert len(endpoint.asked) == 7
+    endpoint = Endpoint()
+    endpoint.refuse = lambda asked: SLOW if len(endpoint.asked) > 1 else None
+    assert collect(endpoint).ended == "out of reach"
+    assert len(endpoint.asked) == 1 + 2 * 7
+
+
 def test_an_outage_is_waited_for(collect: Callable[..., RangeSummary], said: list[str]) -> None:
     endpoint = Endpoint()
     endpoint.refuse = lambda asked: Reply(None, None, "connection refused") if 3 <= len(endpoint.asked) < 6 else None
