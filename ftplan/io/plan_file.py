@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import json
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticKnownError
 
 from ftplan.errors import FtplanError
@@ -16,6 +18,9 @@ from ftplan.io.fields import FileModel, ObjectiveModel, Version
 from ftplan.io.validation import Loaded, check_envelope, ignored_keys, validate
 from ftplan.model import kinds
 from ftplan.model.plan import FORMAT, Assumption, Infeasible, InputFile, Objective, Plan, Status, Warn
+
+#: Whether JSON without spaces may hold a whole number with a point; looking is ten times as fast as going through it.
+_WHOLE_FLOAT = re.compile(r"\d\.0[],}]")
 
 
 def _known(value: Any) -> str:
@@ -120,23 +125,40 @@ def load_plan(source: Source) -> Loaded[Plan]:
         if model.status not in ("infeasible", "no-plan-in-time"):
             raise FtplanError(f"{document.name}: plan: is null, but the status is not infeasible or no-plan-in-time")
     elif body is not None:
-        validate(body, model.plan, document.name, below="plan")
+        read = validate(body, model.plan, document.name, below="plan")
         body_warnings, body_ignored = ignored_keys(body, model.plan, document.name, below="plan")
         warnings, ignored = warnings + body_warnings, ignored + body_ignored
+        if _WHOLE_FLOAT.search(json.dumps(model.plan, separators=(",", ":"))):
+            value = {**value, "plan": _whole(model.plan, read)}
+    try:
+        options = kinds.question(model.kind).options.as_recorded(model.options or {})
+    except FtplanError as error:
+        raise FtplanError(f"{document.name}: {error}") from None
     input_file = InputFile("plan", document.path, document.sha256)
-    return Loaded(_built(value, model), input_file, warnings, ignored)
+    return Loaded(_built(value, model, options), input_file, warnings, ignored)
 
 
-def _built(value: Mapping[str, Any], model: PlanModel) -> Plan:
+def _whole(value: Any, read: Any) -> Any:
+    """Return a body with 4.0 as 4 wherever the model that *read* it takes whole numbers."""
+    if isinstance(value, float):
+        return read if type(read) is int else value
+    if isinstance(value, dict):
+        fields = type(read).model_fields if isinstance(read, BaseModel) else {}
+        known = {field.alias or name: getattr(read, name) for name, field in fields.items()} if fields else read
+        return {key: _whole(item, known[key]) if key in known else item for key, item in value.items()}
+    return [_whole(*pair) for pair in zip(value, read, strict=True)] if isinstance(value, list) else value
+
+
+def _built(value: Mapping[str, Any], model: PlanModel, options: Mapping[str, Any]) -> Plan:
     """Return the plan with the numbers of the document, not those of the models: 1 stays 1, 1.0 stays 1.0."""
     objective, infeasible = value.get("objective"), value.get("infeasible")
     return Plan(
         kind=model.kind,
-        plan=model.plan,
+        plan=value["plan"],
         algorithm=model.algorithm,
         status=model.status,
         objective=Objective(**{k: objective.get(k) for k in ObjectiveModel.model_fields}) if objective else None,
-        options=value.get("options") or {},
+        options=options,
         seed=model.seed or 0,
         inputs=tuple(InputFile(item.role, item.path, item.sha256) for item in model.inputs or ()),
         reason=model.reason,

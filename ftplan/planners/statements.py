@@ -54,7 +54,7 @@ def taken_as_stated(plan: Plan) -> tuple[str, ...]:
     made = ("warnings",) if plan.algorithm is not None and not plan.warnings else ()  # that there are none
     lists = [(name, rows) for name, rows in (plan.plan or {}).items() if isinstance(rows, (list, tuple))]
     sentences = [name for name, rows in lists if any(isinstance(row, Mapping) and row.get("reason") for row in rows)]
-    own = (name for name in _AS_STATED if getattr(plan, name))
+    own = (name for name in (*_AS_STATED, *(("rules",) if plan.plan is None else ())) if getattr(plan, name))
     return (*own, *made, *(f"plan.{name}.reason" for name in sentences))
 
 

@@ -56,7 +56,7 @@ _BETWEEN_PLACES = (
     "needs more", "out of range", "no time", "no time zone", "windows:", "must be after", "not on the grid",
     "but the status", "ends before", "self loop", "cycle", "too large", "expected between", "outside",
     "above the value", "below the value", "nothing differs", "changes nothing", "varies nothing",
-    "needs at least one of", "points must rise", "is no label", "is no input", "say nothing of",
+    "needs at least one of", "points must rise", "is no label", "is no input", "say nothing of", "the plan's options",
 )  # fmt: skip
 
 

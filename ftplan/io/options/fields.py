@@ -315,6 +315,13 @@ class Options:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
+def _spelled(value: Any, taken: Any) -> Any:
+    """Return a recorded value as it stands there, but a number as the one that is meant."""
+    if isinstance(taken, (int, float)) and not isinstance(taken, bool):
+        return taken if isinstance(value, str) or isinstance(taken, int) else value
+    return value
+
+
 def option_of(kind: type[Options], name: str) -> Any:
     """Return a dataclass field that is an option of another question, word for word."""
     known = kind.__dataclass_fields__[name]
@@ -368,17 +375,33 @@ class PlanOptions(Options):
 
         Raises FtplanError if one is wrong, or a recorded fact is.
         """
-        known = {name: item.check for name, item in cls.options().items()}
-        taken: dict[str, Any] = {"seed": plan.seed}
-        for name, value in plan.options.items():
-            check = known.get(name) or cls.recorded_facts.get(name)
+        known = cls.options()
+        taken = {"seed": plan.seed, **cls._taken(plan.options)}
+        return cls(**{name: value for name, value in taken.items() if name in known})
+
+    @classmethod
+    def as_recorded(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options of a plan file, through the checks of their flags; what is right stays as it is spelled.
+
+        Raises FtplanError if one is wrong, or a recorded fact is.
+        """
+        taken = cls._taken(options)
+        return {name: _spelled(value, taken.get(name, value)) for name, value in options.items()}
+
+    @classmethod
+    def _taken(cls, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of recorded options, and of what was requested in place of them, as planners take them."""
+        checks = {**{name: item.check for name, item in cls.options().items()}, **cls.recorded_facts}
+        taken: dict[str, Any] = {}
+        for name, value in options.items():
+            check = checks.get(name) or checks.get(name.removesuffix("_requested"))
             if value is None or check is None:
                 continue
             try:
                 taken[name] = check.take(value)
             except (ValueError, TypeError, OverflowError):
                 raise FtplanError(f"the plan's options.{name}: {quoted(value)} is not {check.right}") from None
-        return cls(**{name: value for name, value in taken.items() if name in known})
+        return taken
 
     @classmethod
     def asked_by(cls, plan: Plan) -> dict[str, Any]:

@@ -62,7 +62,8 @@ def judge_allocation(plan: Plan, problem: Problem, strict: bool) -> Judged:
     breaches = [violation for violation in breaches if not any(violation.code in RULE_CODES[name] for name in waived)]
     held = tuple(name for name in rules.names() if name not in waived)
     # Not every algorithm keeps what options ask for: what the plan does not name is not promised, and said.
-    unpromised = tuple(rule for rule in ("balance", "memory", *_asked(plan)) if rule not in held)
+    unnamed = tuple(rule for rule in _ALWAYS if rule not in (plan.rules or ()))
+    unpromised = unnamed + tuple(rule for rule in ("balance", "memory", *_asked(plan)) if rule not in held)
     if series is None:
         stated = [name for name in ("objective", "summary") if getattr(plan, name)]
         stated += ["plan.moves"] if (plan.plan or {}).get("moves") is not None else []

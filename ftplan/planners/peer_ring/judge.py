@@ -83,20 +83,23 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     question = prepared.problem
     asked, possible = requested_rules(question), (*demanded_rules(question), *judged_rules(question))
     held = held_to(plan, RULES, demanded_rules(question), strict)
+    unpromised = tuple(rule for rule in possible if rule not in held)
     wrong = list(wrong_tokens(plan, question))
     if wrong:  # where the plan names what does not exist, or a token twice, nothing else means anything
-        return Judged(wrong, held, asked=asked).within(possible)
+        return Judged(wrong, held, asked=asked, unpromised=unpromised).within(possible)
     ring = ring_of(plan, question)
     wrong = list(judge_nodes(plan, prepared, ring))
     try:
         steps = steps_of((plan.plan or {}).get("steps"), question, ring)
     except FtplanError as error:
-        return Judged([*wrong, Violation("WRONG_MOVE", str(error), "steps")], held, asked=asked).within(possible)
+        return Judged(
+            [*wrong, Violation("WRONG_MOVE", str(error), "steps")], held, asked=asked, unpromised=unpromised
+        ).within(possible)
     wrong += judge_steps(plan, question, ring, steps)
     breaches = broken(question, ring, worth_moved(question, steps), held)
     wrong += [_violation(breach) for breach in breaches if breach.rule in held]
     if any(breach.rule == REPLICATION for breach in breaches):  # there are no holders to speak of
-        return Judged(wrong or [_violation(breaches[0])], held, asked=asked).within(possible)
+        return Judged(wrong or [_violation(breaches[0])], held, asked=asked, unpromised=unpromised).within(possible)
     failure = failure_of(question, ring)
     body = whole_body(question, ring, steps, failure)
     wrong += judge_body(plan, body)
@@ -107,7 +110,7 @@ def judge_peer_ring(plan: Plan, problem: Problem, strict: bool) -> Judged:
     if plan.summary:
         differing, left = judge_summary(plan, summary(question, ring, steps, failure, body["tolerance"]["survival"]))
         wrong += differing
-    return Judged(wrong, held, left, asked=asked).within(possible)
+    return Judged(wrong, held, left, asked=asked, unpromised=unpromised).within(possible)
 
 
 def judge_question(plan: Plan, problem: Problem) -> Judged:

@@ -18,6 +18,7 @@ from ftplan.io.options.fields import (
     one_of,
     option,
     optional,
+    texts,
     whole,
 )
 from ftplan.model.defaults import MAX_CPU
@@ -47,6 +48,7 @@ class TaskReplicationOptions(FailureOptions):
     recorded_facts: ClassVar = {
         "budget_unit": one_of("tasks", "cores", "mb"),
         "budget_limit": number(0.0, 1e18),
+        "cases": Check("a list of ids", texts),
         "spread": FLAG,
     }
     alternatives: ClassVar = (BUDGETS,)
