@@ -6,7 +6,6 @@ the first compiled call. ``kernel(...)`` compiles, ``kernel.plain(...)`` never d
 
 from __future__ import annotations
 
-import glob
 import os
 import signal
 import sys
@@ -17,9 +16,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import update_wrapper
-from pathlib import Path
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
+
+from ftplan.kept_code import indexes, spared
 
 #: Steps of a kernel, about, up to which it is run as it is: a tenth of a second.
 SMALL_WORK = 20_000
@@ -120,7 +120,8 @@ class Kernel:
     """A function of arrays and numbers, in both ways. The kernels that it calls run in the same way as it does.
 
     Division by zero is infinite or NaN, as in numpy. The machine code is kept beside the source or in the user's cache.
-    Where neither can be written, such as in a container whose file system is read-only, each process compiles anew.
+    Where neither can be written, such as in a container whose file system is read-only or on a full disk, each process
+    compiles anew, and so it does where what was kept is damaged.
     """
 
     __name__: str
@@ -154,11 +155,7 @@ class Kernel:
     @property
     def is_kept(self) -> bool:
         """Whether machine code of it is in this process or in the cache, for the arguments that it usually gets."""
-        fast = self.fast
-        if fast.overloads:
-            return True
-        kept = Path(fast.stats.cache_path or os.devnull)
-        return kept.is_dir() and any(kept.glob(f"*.{glob.escape(fast.py_func.__qualname__)}-*.nbi"))
+        return bool(self.fast.overloads) or any(indexes(self.fast))
 
     @property
     def can_be_kept(self) -> bool:
@@ -199,7 +196,7 @@ class Kernel:
                 return self._fast
             function.__qualname__ += _stamp(self._function.__globals__)
             try:
-                self._fast = njit(cache=True, error_model="numpy", **self._options)(function)
+                self._fast = spared(njit(cache=True, error_model="numpy", **self._options)(function))
             except RuntimeError:
                 self._fast = njit(error_model="numpy", **self._options)(function)
         return self._fast

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -12,6 +15,7 @@ from hypothesis import given, settings
 from numba.core import caching
 
 from ftplan import compiled as compiled_module
+from ftplan import kept_code
 from ftplan.compiled import compiled, inlined, pays_within
 from ftplan.planners.budget import Budget
 from ftplan.planners.recovery_schedule.algorithms import local_search
@@ -76,6 +80,39 @@ def test_what_cannot_be_written_keeps_nothing(monkeypatch: pytest.MonkeyPatch, t
     assert not compiled(thrice).can_be_kept
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
     assert not compiled(half).can_be_kept
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("failing", ["_save_index", "_save_data"])
+def test_a_full_cache_is_gone_without(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture, failing: str
+) -> None:
+    """One note for all kernels, and nothing stays that says that machine code is kept."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(caching.IndexDataCacheFile, failing, full)
+    monkeypatch.setattr(kept_code, "_failed", False)
+    caplog.set_level(logging.INFO, "ftplan")
+    assert (compiled(half)(3.0), compiled(thrice)(3.0)) == (1.5, 9.0)
+    assert len([record for record in caplog.records if "No space left on device" in record.message]) == 1
+    assert not compiled(half).is_kept
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: b"no pickle", lambda data: data[: len(data) // 2]])
+def test_what_is_damaged_in_the_cache_is_made_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, suffix: str, damage: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    assert compiled(half)(3.0) == 1.5
+    for file in tmp_path.rglob(f"*.{suffix}"):
+        file.write_bytes(damage(file.read_bytes()))
+    assert compiled(half)(3.0) == 1.5
+    again = compiled(half)
+    assert again(3.0) == 1.5
+    assert sum(again.fast.stats.cache_hits.values()) == 1, "what was made anew is kept"
 
 
 @pytest.mark.parametrize("writable", [True, False])
