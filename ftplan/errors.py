@@ -13,9 +13,26 @@ _QUOTED = re.compile(rf"(?<![\w'\"])(['\"])((?:(?!\1).){{{LONGEST_QUOTE + 1},}}?
 _WORD = re.compile(rf"[^\s/'\"]{{{LONGEST_QUOTE + 1},}}")
 
 
+_ACCESS = r"[\w.-]*(?:token(?!s)|passw(?:or)?d|secret|credential|api-?_?key|access-?_?key)[\w.-]*"
+_VALUE = r"""(?:"[^"]*"|'[^']*'|[^\s;&,"')\]}]+)"""
+#: ``token=X``, and ``"token": "X"`` as in JSON.
+_SECRET = re.compile(rf"""({_ACCESS}\s*=\s*|(["'])(?!-){_ACCESS}\2\s*:\s*){_VALUE}""", re.IGNORECASE)
+_USER_INFO = re.compile(r"(://)[^\s/@'\"]+@")
+_BEARER = re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE)
+
+
+def without_credentials(text: str) -> str:
+    """Return a text with what gives access taken out: tokens, passwords, keys, and who logs in to a URL."""
+    text = _SECRET.sub(r"\1…", text)
+    return _BEARER.sub(r"\1 …", _USER_INFO.sub(r"\1…@", text))
+
+
 def shortened(text: str) -> str:
-    """Return a message on one line, with long quotes and long words cut: it may hold whatever an input holds."""
-    text = " ".join(text.split())
+    """Return a message on one line, with long quotes and long words cut: it may hold whatever an input holds.
+
+    Credentials are taken out.
+    """
+    text = without_credentials(" ".join(text.split()))
     text = _QUOTED.sub(lambda m: f"{m[1]}{m[2][: LONGEST_QUOTE - 1]}…{m[3]}", text)
     return _WORD.sub(lambda m: f"{m[0][: LONGEST_QUOTE - 1]}…", text)
 

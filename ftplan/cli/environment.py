@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from ftplan.errors import FtplanError, suggestion
+from ftplan.errors import FtplanError, shortened, suggestion
 
 #: Where options come from, the strongest first.
 SOURCES = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
@@ -33,6 +33,14 @@ SHARED = (
     "debug",
 )
 
+
+#: Options that write, or that let something run or be asked elsewhere: those of the working folder's own file count.
+REACHING_OUT = frozenset(
+    (
+        *("output", "force", "predictions", "trace", "plot", "cluster_output", "plans", "restart"),
+        *("master", "url", "source"),
+    )
+)
 
 #: Variables that stand for no option.
 OTHERS = (
@@ -152,14 +160,50 @@ def apply_configuration(ctx: click.Context) -> None:
         return
     settings: dict[str, Any] = {k: v for k, v in configuration.inputs.items() if k in names}
     settings.update(configuration.commands.get(name, {}))
+    shown = display_name(configuration.path)
+    ctx.obj["configuration"] = shown
+    reaching = [key for key in settings if key in REACHING_OUT]
+    if reaching and not configuration.is_own:
+        settings = {key: value for key, value in settings.items() if key not in reaching}
+        if not _quiet(name, args):
+            what = f"{shown}: [{name}] {', '.join(map(_flag, reaching))}"
+            text = f"{what}: taken only in the folder of that file, ignored here [CONFIGURATION_IGNORED]"
+            click.echo(f"ftplan: warning: {text}", err=True)
     repeatable = {str(p.name) for p in parameters(command, called) if p.nargs == -1 or getattr(p, "multiple", False)}
     for key, value in settings.items():
         if isinstance(value, list) and key not in repeatable:
-            shown = display_name(configuration.path)
-            raise FtplanError(f"{shown}: [{name}] {key.replace('_', '-')}: expected one value, not a list")
+            raise FtplanError(f"{shown}: [{name}] {_flag(key)}: expected one value, not a list")
     defaults = {k: [v] if k in repeatable and not isinstance(v, list) else v for k, v in settings.items()}
     # those of a group are of each of its commands that has the option
     ctx.default_map = {name: defaults | dict.fromkeys(_subcommands(command), defaults)}
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def announce(ctx: click.Context, given: Mapping[str, Any]) -> None:
+    """Say which options that write or reach out come from ``ftplan.toml``, unless it shall be quiet."""
+    if (ctx.obj or {}).get("configuration") is None or given.get("quiet"):
+        return
+    taken = [
+        f"{_flag(name)} = {value}"
+        for name, value in given.items()
+        if name in REACHING_OUT and ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
+    ]
+    if taken:
+        click.echo(f"ftplan: from {ctx.obj['configuration']}: {shortened(', '.join(taken))}", err=True)
+
+
+def remember_inputs(given: Mapping[str, Any]) -> None:
+    """Keep what a command is given from being overwritten by it: every file or folder that an option names."""
+    from ftplan.io.inputs_read import remember_input
+
+    for name, value in given.items():
+        if name not in REACHING_OUT or name == "source":
+            for item in value if isinstance(value, (tuple, list)) else (value,):
+                if isinstance(item, str):
+                    remember_input(item)
 
 
 def _subcommands(command: click.Command) -> list[str]:

@@ -5,13 +5,10 @@ Commands are imported when they are called, so that ``ftplan --help`` starts as 
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Sequence
 from typing import NoReturn
@@ -22,10 +19,13 @@ except ImportError as error:
     sys.exit(f"ftplan: click cannot be loaded: {error}; pip install --force-reinstall ftplan")
 
 from ftplan import __version__
+from ftplan.cli import leaving
 from ftplan.cli.environment import apply_configuration, warn_of_unknown_variables
 from ftplan.cli.lazy_group import LazyGroup
 from ftplan.cli.options import SETTINGS
-from ftplan.errors import FtplanError, shortened
+from ftplan.cli.streams import keep_stdout, open_streams, silence_stdout
+from ftplan.errors import FtplanError, OutputError, shortened, without_credentials
+from ftplan.io.inputs_read import inputs_kept
 from ftplan.model.kinds import ROWS
 from ftplan.model.machine_limits import GB, address_space_bytes
 
@@ -127,13 +127,13 @@ def run(args: Sequence[str]) -> int:
         _trace(args)
         _line("interrupted")
         return EXIT_INTERRUPTED
-    except SystemExit as leaving:  # SIGTERM while an engine of compute-stats ran; it is stopped by now
-        if leaving.code != EXIT_TERMINATED:
+    except SystemExit as left:  # SIGTERM while an engine of compute-stats ran; it is stopped by now
+        if left.code != EXIT_TERMINATED:
             raise
         _line("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        _silence_stdout()
+        silence_stdout()
         return EXIT_PIPE
     except Exception as error:
         _trace(args)
@@ -143,18 +143,27 @@ def run(args: Sequence[str]) -> int:
         if not isinstance(error, OSError):
             _line(str(FtplanError(f"{_fault(error)} (--debug shows the trace)")))
             return EXIT_INTERNAL
+        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):  # a mistake in a name, whatever was to be done with it
+            _line(f"{error.filename}: {error.strerror}")
+            return FtplanError.exit_code
         _line(f"could not read or write: {error}")
-        _silence_stdout()
+        silence_stdout()
         return EXIT_OUTPUT
     return code
 
 
 def _invoke(args: Sequence[str]) -> int:
     try:
-        with cli.make_context("ftplan", list(args), obj={"args": list(args)}) as context:
+        with inputs_kept(), cli.make_context("ftplan", list(args), obj={"args": list(args)}) as context:
             code = cli.invoke(context)
-    except click.exceptions.Exit as leaving:
-        return leaving.exit_code
+    except click.exceptions.Exit as left:
+        return left.exit_code
+    except (OutputError, BrokenPipeError):
+        raise
+    except Exception as error:
+        if leaving.came:  # what met the interrupt took it for something else, such as a wrong value
+            raise KeyboardInterrupt from error
+        raise
     return code if isinstance(code, int) else 0
 
 
@@ -194,64 +203,33 @@ def _place(error: click.ClickException) -> str:
 def _trace(args: Sequence[str]) -> None:
     """Print the trace of the exception at hand, if it was asked for."""
     if _debug(args):
-        traceback.print_exc()
-
-
-def _keep_stdout() -> None:
-    """Keep standard output for the answer: what a solver's own code prints goes to standard error."""
-    try:
-        answer = os.dup(sys.stdout.fileno())
-        os.dup2(2, 1)
-    except (OSError, ValueError):  # closed from the start
-        return
-    own = sys.stdout
-    sys.stdout = os.fdopen(answer, "w", 1 if os.isatty(answer) else -1, own.encoding, own.errors)
-    sys.__stdout__ = sys.stdout  # type: ignore[misc]  # asked for the width of the terminal
-
-
-def _silence_stdout() -> None:
-    """Send what is still buffered nowhere, so that the interpreter's own flush at exit does not fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _terminated(signum: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
-    """Interrupt again, a little later, where a destructor or a callback met an interrupt, and cannot let it through."""
-    if issubclass(unraisable.exc_type, KeyboardInterrupt | SystemExit):
-        threading.Timer(0.01, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
-    else:
-        sys.__unraisablehook__(unraisable)
+        click.echo(without_credentials(traceback.format_exc()), err=True, nl=False)
 
 
 def main() -> NoReturn:
     """Run the command line of this process and leave with its exit code."""
     if "_FTPLAN_COMPLETE" in os.environ:
         cli.main(prog_name="ftplan")
-    signal.signal(signal.SIGTERM, _terminated)
-    sys.unraisablehook = _unraisable
-    _keep_stdout()
-    code = run(sys.argv[1:])
-    compiled = sys.modules.get("ftplan.compiled")
-    if compiled is not None and compiled.WANTED and code not in (EXIT_INTERRUPTED, EXIT_PIPE):
-        from ftplan.api.compiling import compile_wanted
+    try:
+        leaving.listen()
+        open_streams()
+        keep_stdout()
+        code = run(sys.argv[1:])
+        compiled = sys.modules.get("ftplan.compiled")
+        if compiled is not None and compiled.WANTED and code not in (EXIT_INTERRUPTED, EXIT_PIPE):
+            from ftplan.api.compiling import compile_wanted
 
-        compile_wanted()
+            compile_wanted()
+    except KeyboardInterrupt:
+        _line("interrupted")
+        code = EXIT_INTERRUPTED
     for name in ("ftplan.planners.interrupts", "ftplan.spark_stats.session"):
         module = sys.modules.get(name)
         if module is not None and module.left_running():
-            _leave(code)
+            leaving.leave(code, tidy=False)
+    if code == EXIT_INTERRUPTED:
+        leaving.leave(code)
     sys.exit(code)
-
-
-def _leave(code: int) -> NoReturn:
-    """End the process at once: tidying up beneath a solver that does not stop would wait for it, or crash."""
-    with contextlib.suppress(OSError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(code)
 
 
 if __name__ == "__main__":

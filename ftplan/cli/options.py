@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ftplan.cli.environment import give_way, name_variables
+from ftplan.cli.environment import announce, give_way, name_variables, remember_inputs
 from ftplan.io.options.quantities import bytes_of, seconds_of, share_of, speed_of
 
 if TYPE_CHECKING:
@@ -113,10 +113,13 @@ def command(name: str, alternatives: Sequence[Sequence[str]] = ()) -> Callable[[
     def decorate(function: Callable[..., Any]) -> click.Command:
         @wraps(function)
         def settled(**given: Any) -> Any:
-            give_way(click.get_current_context(), given, alternatives)
+            context = click.get_current_context()
+            announce(context, given)
+            remember_inputs(given)
+            give_way(context, given, alternatives)
             return function(**given)
 
-        made = click.command(name, context_settings=SETTINGS)(settled if alternatives else function)
+        made = click.command(name, context_settings=SETTINGS)(settled)
         name_variables(made)
         name_places(made)
         return made

@@ -83,6 +83,11 @@ class Configuration:
     inputs: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it lies in the working folder, not in one of its parents."""
+        return self.path.parent == Path.cwd()
+
 
 def find_configuration(
     options: Mapping[str, Options], commands: Collection[str] = (), folder: str | os.PathLike[str] = "."

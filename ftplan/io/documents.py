@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError, made_by, suggestion
-from ftplan.io.parsers import MAX_DEPTH, parse_json, parse_yaml
+from ftplan.io.inputs_read import remember_input
+from ftplan.io.parsers import MAX_DEPTH, parse_json, parse_yaml, states_a_format
 
 
 def sha256_of_bytes(data: bytes) -> str:
@@ -101,6 +102,8 @@ def read_document(source: Source, what: str) -> Document:
                 return Document(value, sha256_of_data(value), what, None)
             except RecursionError:
                 raise FtplanError(f"{what}: nested deeper than {MAX_DEPTH} levels") from None
+            except UnicodeEncodeError:
+                raise FtplanError(f"{what}: a text holds half of a surrogate pair") from None
             except ValueError:
                 raise FtplanError(f"{what}: a number with too many digits") from None
         name = display_name(source)
@@ -121,8 +124,12 @@ def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
         if any(stream is sys.stdin for stream in _read_streams):
             raise FtplanError("standard input: '-' can stand for one input only; give the others as files")
         _read_streams[:] = [sys.stdin]
-        data: bytes = sys.stdin.buffer.read()
+        try:
+            data: bytes = sys.stdin.buffer.read()
+        except OSError as error:
+            raise FtplanError(f"{name}: cannot be read: {error.strerror}") from None
         return data
+    remember_input(path)
     try:
         return Path(path).read_bytes()
     except IsADirectoryError:
@@ -172,7 +179,7 @@ def parse_text(text: str, name: str, path: str | os.PathLike[str] = "") -> Any:
     with collection_paused():
         value = parse_json(text, name) if as_json else parse_yaml(text, name)
     if ("NaN" in text or "Infinity" in text) if as_json else _may_hold_special(text):
-        refuse_not_finite(value, name)
+        refuse_not_finite(value, name, "" if states_a_format(text) else None)
     return value
 
 
@@ -181,17 +188,20 @@ def _may_hold_special(text: str) -> bool:
     return ".nan" in lower or ".inf" in lower
 
 
-def refuse_not_finite(value: Any, name: str, place: str = "") -> None:
-    """Raise :class:`FtplanError` with its place if a number anywhere in *value* is NaN or infinite."""
+def refuse_not_finite(value: Any, name: str, place: str | None = "") -> None:
+    """Raise :class:`FtplanError` with its place if a number anywhere in *value* is NaN or infinite.
+
+    With None as *place* keys are not repeated.
+    """
     if isinstance(value, float):
         if not math.isfinite(value):
             raise FtplanError(f"{name}: {place or 'the document'}: must be a finite number, got {_spelled(value)}")
     elif isinstance(value, dict):
         for key, item in value.items():
-            refuse_not_finite(item, name, f"{place}.{key}" if place else key)
+            refuse_not_finite(item, name, f"{place}.{key}" if place else place if place is None else key)
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            refuse_not_finite(item, name, f"{place}[{i}]")
+            refuse_not_finite(item, name, place if place is None else f"{place}[{i}]")
 
 
 def _spelled(value: float) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ftplan.errors import FtplanError, OutputError
 from ftplan.io.documents import display_name
+from ftplan.io.inputs_read import is_input
 
 #: Mistakes in the name that was given; everything else is a failure of the disk.
 _USER_ERRORS = (
@@ -34,14 +35,16 @@ _RENAME_EXCHANGE = 2
 def refuse_existing(path: str | os.PathLike[str], force: bool = False) -> None:
     """Check before any work that *path* may be written.
 
-    Raises FtplanError if it exists and *force* is false; if its folder is missing or may not be written to; if *force*
-    is true and it is a folder other than a statistics folder.
+    Raises FtplanError if the command at hand reads it; if it exists and *force* is false; if its folder is missing or
+    may not be written to; if *force* is true and it is a folder other than a statistics folder.
     """
     target = Path(path)
     name = display_name(path)
     try:
         if _is_special(target):
             return
+        if is_input(target):
+            raise FtplanError(f"{name}: is an input of this command, which is never overwritten; give another name")
         if os.path.lexists(target) and not force:
             raise FtplanError(f"{name}: exists already; give --force to overwrite it")
         if target.is_dir():

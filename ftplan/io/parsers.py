@@ -50,12 +50,36 @@ def plain_scalar(text: str) -> Any:
     return math.nan if text in (".nan", ".NaN", ".NAN") else text
 
 
+#: A line that states a format of ftplan. Nothing of a file without one is repeated: it may be anybody's secret.
+_OURS = re.compile(r"""^\s*[{,]?\s*["']?format["']?\s*:\s*["']?ftplan/""", re.MULTILINE)
+_OURS_IN_JSON = re.compile(r'"format"\s*:\s*"ftplan/')
+
+
+def states_a_format(text: str) -> bool:
+    """Return whether a text says, somewhere, that it is a file of ftplan."""
+    return "ftplan/" in text and bool(_OURS.search(text) or _OURS_IN_JSON.search(text))
+
+
+class _Unquoted(str):
+    """The name of a file of which nothing is repeated."""
+
+
+def _named(name: str, text: str) -> str:
+    return name if states_a_format(text) else _Unquoted(name)
+
+
+def _quote(name: str, value: str, before: str = " ") -> str:
+    """Return a part of a file as a message repeats it, nothing where it states no format of ftplan."""
+    return "" if isinstance(name, _Unquoted) else f"{before}{value}"
+
+
 def parse_yaml(text: str, name: str) -> Any:
     """Return the one document in *text* as plain data; *name* stands in messages.
 
     Raises FtplanError (with the line) for a syntax error, a duplicate key, a key that is no text, a tag, a second
     document, more than 100 levels, an alias inside its own anchor, or aliases that stand for a million values.
     """
+    name = _named(name, text)
     try:
         return _build(yaml.parse(text, Loader=_LOADER), name)
     except yaml.MarkedYAMLError as error:
@@ -121,9 +145,9 @@ def _build(events: Iterator[Any], name: str) -> Any:
             top.append(value)
         elif keys[-1] is no_key:
             if type(value) is not str:
-                raise _wrong(event, f"the key {_shown(value)} is not text: quote it", name)
+                raise _wrong(event, f"the key{_quote(name, _shown(value))} is not text: quote it", name)
             if value in top:
-                raise _wrong(event, f"duplicate key {value!r}", name)
+                raise _wrong(event, f"duplicate key{_quote(name, repr(value))}", name)
             keys[-1] = value
         else:
             top[keys[-1]] = value
@@ -141,7 +165,7 @@ def _tagged(event: Any, name: str) -> Any:
         return event.value
     if event.tag in _TAGS:
         return plain_scalar(event.value)
-    raise _wrong(event, f"the tag {event.tag!r} is not allowed; write plain values", name)
+    raise _wrong(event, f"the tag{_quote(name, repr(event.tag))} is not allowed; write plain values", name)
 
 
 def _check_start(event: Any, depth: int, is_key: bool, name: str) -> None:
@@ -149,7 +173,7 @@ def _check_start(event: Any, depth: int, is_key: bool, name: str) -> None:
     if depth > MAX_DEPTH:
         raise _wrong(event, f"nested deeper than {MAX_DEPTH} levels", name)
     if event.tag is not None and event.tag not in _TAGS:
-        raise _wrong(event, f"the tag {event.tag!r} is not allowed; write plain values", name)
+        raise _wrong(event, f"the tag{_quote(name, repr(event.tag))} is not allowed; write plain values", name)
     if is_key:
         raise _wrong(event, "a key must be text, not a list or a mapping", name)
 
@@ -157,7 +181,7 @@ def _check_start(event: Any, depth: int, is_key: bool, name: str) -> None:
 def _aliased(event: Any, anchors: dict[str, tuple[Any, int]], aliased: int, name: str) -> tuple[Any, int]:
     """Return the value behind an alias, and how many values aliases stand for by now."""
     if event.anchor not in anchors:
-        raise _wrong(event, f"the alias *{event.anchor} has no anchor before it", name)
+        raise _wrong(event, f"the alias{_quote(name, event.anchor, ' *')} has no anchor before it", name)
     value, size = anchors[event.anchor]
     if aliased + size > MAX_ALIASED:
         raise _wrong(event, f"aliases stand for more than {MAX_ALIASED:,} values; write them out", name)
@@ -206,14 +230,29 @@ def parse_json(text: str, name: str) -> Any:
     """
     _refuse_depth(text, name)
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        value = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise FtplanError(f"{name}: line {error.lineno}: not JSON: {error.msg} (column {error.colno})") from None
     except _DuplicateKeyError as error:
         _duplicate_with_line(text, name)
-        raise FtplanError(f"{name}: duplicate key {error.args[0]!r}") from None
+        raise FtplanError(f"{name}: duplicate key{_quote(_named(name, text), repr(error.args[0]))}") from None
     except ValueError:
         raise FtplanError(f"{name}: a number with too many digits") from None
+    if _HALF.search(text):
+        _refuse_halves(value, name)
+    return value
+
+
+#: Where half of a surrogate pair may be escaped.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _refuse_halves(value: Any, name: str) -> None:
+    """Raise if a text is none in UTF-8: half of a surrogate pair would pass here, and fail where it is written."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise FtplanError(f"{name}: a text holds half of a surrogate pair (\\ud800 to \\udfff)") from None
 
 
 def _duplicate_with_line(text: str, name: str) -> None:

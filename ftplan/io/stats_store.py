@@ -24,6 +24,7 @@ from ftplan.io.documents import (
     sha256_of_data,
     sha256_of_file,
 )
+from ftplan.io.inputs_read import remember_input
 from ftplan.io.manifest_file import ManifestModel, manifest_of
 from ftplan.io.placement_checks import PlacementModel, placement_entry
 from ftplan.io.sentences import first_line
@@ -53,6 +54,7 @@ def load_stats(source: Source) -> Loaded[StatsTables]:
 def _from_folder(source: str | os.PathLike[str]) -> Loaded[StatsTables]:
     folder = Path(source)
     name = display_name(source)
+    remember_input(folder)
     if not os.path.isdir(folder):  # which, unlike Path.is_dir, says no to a name that is too long
         if folder.name == MANIFEST and os.path.isfile(folder):
             raise FtplanError(f"{name}: is the manifest; give the folder {display_name(folder.parent)!r} instead")

@@ -95,7 +95,7 @@ def check_envelope(document: Document, expected: str) -> Mapping[str, Any]:
     """
     value, name = document.value, document.name
     if not isinstance(value, Mapping):
-        raise FtplanError(f"{name}: expected a mapping that begins with 'format: {expected}', got {described(value)}")
+        raise FtplanError(f"{name}: expected a mapping that begins with 'format: {expected}', got {_kind_of(value)}")
     kind = value.get("format")
     if "format" not in value:
         raise FtplanError(f"{name}: format: is missing; expected 'format: {expected}'")
@@ -104,10 +104,18 @@ def check_envelope(document: Document, expected: str) -> Mapping[str, Any]:
             raise FtplanError(
                 f"{name}: format: this is a {FORMATS[kind]} file ({kind}); expected a {FORMATS[expected]} ({expected})"
             )
-        near = suggestion(kind, FORMATS) if isinstance(kind, str) else ""
-        raise FtplanError(f"{name}: format: unknown format {described(kind)}{near}; expected '{expected}'")
+        what = "is none of ftplan's formats"
+        if isinstance(kind, str) and kind.startswith("ftplan/"):  # of another file nothing is repeated
+            what = f"unknown format {described(kind)}{suggestion(kind, FORMATS)}"
+        raise FtplanError(f"{name}: format: {what}; expected '{expected}'")
     check_version(value, name)
     return value
+
+
+def _kind_of(value: Any) -> str:
+    """Return what a document is that is no mapping, without a word of what it holds."""
+    known = {str: "text", bool: "true or false", int: "a number", float: "a number"}
+    return known.get(type(value)) or described(value)
 
 
 def check_version(value: Mapping[str, Any], name: str) -> None:

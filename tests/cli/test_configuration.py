@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import click
+
+from ftplan.cli.environment import REACHING_OUT, parameters
+from ftplan.cli.main import cli
 from tests.cli.in_process import Run
 
 TOML = """
@@ -159,3 +164,44 @@ def test_flags_and_lists_give_way_too(ftplan: Run, project: Path) -> None:
         (project / "ftplan.toml").write_text(f'[peer-ring]\ncurrent = "ring.json"\n{kept}\n')
         options = json.loads(ftplan("peer-ring", *inputs, *given).stdout)["options"]
         assert (options["rebalance"], options["add"]) == ("--rebalance" in given, ["n6"] if "--add" in given else [])
+
+
+def test_a_parents_file_sets_no_output(ftplan: Run, project: Path) -> None:
+    """Whoever works below a folder does not know what it holds: only the working folder's own file writes."""
+    (project / "ftplan.toml").write_text(TOML + 'output = "plan.json"\nforce = true\n')
+    (project / "deep").mkdir()
+    (project / "plan.json").write_text("kept")
+    below = ftplan("allocate-checkpoints", cwd=project / "deep")
+    assert (below.returncode, json.loads(below.stdout)["seed"]) == (0, 5)
+    assert "ftplan.toml: [allocate-checkpoints] output, force: taken only in the folder of that file" in below.stderr
+    assert "[CONFIGURATION_IGNORED]" not in ftplan("allocate-checkpoints", "-q", cwd=project / "deep").stderr
+    assert (project / "plan.json").read_text() == "kept"
+    own = ftplan("allocate-checkpoints")
+    assert (own.returncode, own.stdout) == (0, "")
+    assert "ftplan: from ftplan.toml: output = plan.json, force = True\n" in own.stderr
+    assert json.loads((project / "plan.json").read_text())["seed"] == 5
+
+
+def test_every_option_that_writes_is_taken_from_the_own_file_alone() -> None:
+    group, writing = click.Context(cli), set()
+    for name in cli.list_commands(group):
+        for item in parameters(cli.get_command(group, name) or cli):
+            text = getattr(item, "help", None) or ""
+            if re.match(r"Write (?!loads)|Draw(?! (how|loads))|Overwrite|Replace an|The (statistics )?folder", text):
+                writing.add(str(item.name))
+    assert writing - {"uncertain", "poisson"} <= REACHING_OUT
+
+
+def test_an_input_is_never_overwritten(ftplan: Run, project: Path) -> None:
+    before = {path.name: path.read_bytes() for path in project.iterdir() if path.is_file()}
+    inputs = ("-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats")
+    (project / "link.yaml").symlink_to("cluster.yaml")
+    for name in ("topology.yaml", "./cluster.yaml", "link.yaml"):
+        done = ftplan("allocate-checkpoints", *inputs, "--force", "-o", name)
+        assert done.returncode == 2
+        assert "is an input of this command, which is never overwritten" in done.stderr
+    assert ftplan("allocate-checkpoints", *inputs, "-o", "plan.json").returncode == 0
+    by_name = ftplan("verify", "plan.json", "--force", "-o", "topology.yaml")  # the plan names it
+    assert (by_name.returncode, by_name.stderr.count("is an input of this command")) == (2, 1)
+    assert ftplan("allocate-checkpoints", *inputs, "--force", "-o", "plan.json").returncode == 0
+    assert {name: (project / name).read_bytes() for name in before} == before

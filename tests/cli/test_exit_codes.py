@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.in_process import Run, environment
+from ftplan.errors import without_credentials
+from tests.cli.in_process import DATA, Run, environment
 
 PLAN = ("allocate-checkpoints", "-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats")
 
@@ -39,7 +41,7 @@ def one_line(stderr: str) -> str:
         ((*PLAN, "--algorithm", "exakt"), "exakt"),
         ((*PLAN, "--load", "cpu_ms"), "cpu_ms"),
         ((*PLAN, "--max-stats-age", "1h"), "--max-stats-age"),
-        ((*PLAN, "-o", "cluster.yaml"), "cluster.yaml: exists already; give --force"),
+        ((*PLAN, "-o", "cluster.yaml"), "cluster.yaml: is an input of this command, which is never overwritten"),
         ((*PLAN, "-o", "no/such/plan.json"), "does not exist"),
         (("compute-stats", "x.csv", "-o", "stats", "--operator", "a"), "stats: exists already"),
         (("compute-stats", "-o", "new"), "LOG is missing"),
@@ -210,3 +212,57 @@ def test_what_a_solver_prints_is_not_part_of_the_answer() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "answer\n"
     assert done.stderr == "noise\n"
+
+
+INPUTS = {"topology": "topology.yaml", "cluster": "cluster.yaml", "stats": "stats"}
+SMALL = [f"--{role}={DATA / name}" for role, name in INPUTS.items()]
+
+
+def in_shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``ftplan`` LINE in a shell."""
+    command = f"{shlex.quote(sys.executable)} -m ftplan {line}"
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, env=environment(), check=False
+    )
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+def test_a_file_is_written_whatever_is_closed(tmp_path: Path, closed: str) -> None:
+    """No file takes the number of a stream that is closed, and messages that nobody hears fail nothing."""
+    done = in_shell(f"allocate-checkpoints {shlex.join(SMALL)} -o plan.json {closed}", tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "Traceback" not in done.stderr
+    assert json.loads((tmp_path / "plan.json").read_text())["plan"] is not None
+
+
+@pytest.mark.parametrize(("line", "code", "said"), [
+    ("schema plan >&-", 74, "ftplan: could not read or write: [Errno 9] Bad file descriptor\n"),
+    ("schema plan >&- 2>&-", 74, ""),
+    ("explain - node:n1 <&-", 2, "ftplan: standard input: cannot be read: Bad file descriptor\n"),
+])  # fmt: skip
+def test_a_closed_stream_that_is_needed(tmp_path: Path, line: str, code: int, said: str) -> None:
+    done = in_shell(line, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
+
+
+def test_credentials_are_never_repeated(ftplan: Run) -> None:
+    for secret in ("sc://localhost:1;token=hunter2", "spark://user:hunter2@host:7077", "local[*];password = hunter2"):
+        done = ftplan("compute-stats", "topology.yaml", "-o", "s", "--master", secret, "--debug")
+        assert done.returncode == 2
+        assert "hunter2" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ('{"api_key": "hunter2", "a": 1} Bearer hunter2hunter2', '{"api_key": …, "a": 1} Bearer …'),
+    ("http://me:hunter2@host/?access-key=hunter2&b=1", "http://…@host/?access-key=…&b=1"),
+    ("budget=3, token: expected text", "budget=3, token: expected text"),
+])  # fmt: skip
+def test_what_gives_access_is_taken_out(text: str, shown: str) -> None:
+    assert without_credentials(text) == shown
+
+
+@pytest.mark.parametrize("line", ["check", "collect http://localhost:9 -o", "init -o", "import-topology --from flink"])
+def test_a_name_that_is_too_long_is_the_users_mistake(ftplan: Run, line: str) -> None:
+    done = ftplan(*line.split(), "n" * 300)
+    assert done.returncode == 2
+    assert "File name too long" in done.stderr

@@ -10,6 +10,7 @@ import json
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.instances import LayerSizes, layered
-from ftplan.cli import main
+from ftplan.cli import leaving
 from ftplan.io.model_entries import topology_entry
 from tests.cli.in_process import environment
 
@@ -166,7 +167,7 @@ def test_an_interrupt_within_a_destructor_is_not_lost(monkeypatch: pytest.Monkey
         def __del__(self) -> None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys, "unraisablehook", main._unraisable)
+    monkeypatch.setattr(sys, "unraisablehook", leaving.unraisable)
 
     def work() -> None:
         Closing()
@@ -174,3 +175,25 @@ def test_an_interrupt_within_a_destructor_is_not_lost(monkeypatch: pytest.Monkey
 
     with pytest.raises(KeyboardInterrupt):
         work()
+
+
+KILL = "os.kill(os.getpid(), signal.SIGINT); threading.Event().wait(60)"
+#: What an interrupt meets and takes for something else, or by which it lets the interpreter end with a signal.
+MASKING = {
+    "a name set": f"class D:\n    def __set_name__(self, owner, name): {KILL}\ntype('C', (), {{'d': D()}})",
+    "a wrong value": f"try: {KILL}\nexcept KeyboardInterrupt: raise FtplanError('wrong')",
+    "exec": f"exec({KILL!r})",
+}
+
+
+@pytest.mark.parametrize("program", MASKING)
+def test_an_interrupt_that_is_taken_for_something_else_is_130(program: str) -> None:
+    script = (
+        "import os, signal, sys, threading\nfrom ftplan.cli import main\nfrom ftplan.errors import FtplanError\n"
+        f"def work(context):\n{textwrap.indent(MASKING[program], '    ')}\n"
+        "main.cli.invoke = work\nsys.argv = ['ftplan', 'doctor']\nmain.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment(), check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "ftplan: interrupted\n")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from ftplan.io.documents import display_name, read_document
+from ftplan.io.topology_file import load_topology
 from tests.io.examples import said, write
 
 
@@ -63,8 +64,52 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )  # fmt: skip
 def test_no_document(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    own = "format: ftplan/topology" if name == "t.yaml" else ', "format": "ftplan/topology"}'
+    if (
+        isinstance(content, str)
+        and content.endswith(("\n", "}"))
+        and "'\x01'" not in content
+        and "[1, 2" not in content
+    ):
+        content = content.removesuffix("}") + own if name == "t.json" else f"{content}{own}\n"
     write(tmp_path, name, content)
     assert said(read_document, name, "topology") == message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.yaml", "hunter2: 1\nhunter2: 3\n", "line 2: duplicate key"),
+        ("t.yaml", "12: 1\n", "line 1: the key is not text: quote it"),
+        ("t.yaml", "a: !hunter2 1\n", "line 1: the tag is not allowed; write plain values"),
+        ("t.yaml", "a: !hunter2 [1]\n", "line 1: the tag is not allowed; write plain values"),
+        ("t.yaml", "a: *hunter2\n", "line 1: the alias has no anchor before it"),
+        ("t.yaml", "hunter2: [.nan]\n", "the document: must be a finite number, got NaN"),
+        ("t.json", '{"hunter2": 1, "hunter2": 2}', "line 1: duplicate key"),
+        ("t.json", '{"hunter2": [NaN]}', "the document: must be a finite number, got NaN"),
+        ("t.yaml", "hunter2\n", "expected a mapping that begins with 'format: ftplan/topology', got text"),
+        (
+            "t.yaml",
+            "root:hunter2:0\n",
+            "expected a mapping that begins with 'format: ftplan/topology', got text",
+        ),
+        ("t.yaml", "format: hunter2\n", "format: is none of ftplan's formats; expected 'ftplan/topology'"),
+        ("t.json", '{"format": 2}', "format: is none of ftplan's formats; expected 'ftplan/topology'"),
+    ],
+)
+def test_nothing_of_another_file_is_repeated(tmp_path: Path, name: str, content: str, message: str) -> None:
+    """A plan may name any file as its input, and what is said of it goes into the log of CI."""
+    write(tmp_path, name, content)
+    assert said(load_topology, name) == f"{name}: {message}"
+
+
+@pytest.mark.parametrize("text", ['"\\ud800"', '"a\\udfff"'])
+def test_half_of_a_surrogate_pair_is_refused(tmp_path: Path, text: str) -> None:
+    write(tmp_path, "t.json", f'{{"format": "ftplan/topology", "operators": [{{"id": {text}}}]}}')
+    assert "half of a surrogate pair" in said(read_document, "t.json", "topology")
+    assert "half of a surrogate pair" in said(read_document, {"id": json.loads(text)}, "topology")
+    write(tmp_path, "t.yaml", f"format: ftplan/topology\nid: {text}\n")
+    assert said(read_document, "t.yaml", "topology").startswith("t.yaml: line 2: ")
 
 
 def test_missing_file_suggests_a_near_name(tmp_path: Path) -> None:
@@ -103,7 +148,7 @@ def test_a_name_that_is_none() -> None:
 
 def test_json_that_yaml_cannot_locate(tmp_path: Path) -> None:
     """Where YAML stumbles first, a duplicate key is told without its line; what is not nested is not counted."""
-    write(tmp_path, "t.json", '{"b": "\\ud83d\\ude00", "a": 1, "a": 2}')
+    write(tmp_path, "t.json", '{"format": "ftplan/plan", "b": "\\ud83d\\ude00", "a": 1, "a": 2}')
     assert said(read_document, "t.json", "topology") == "t.json: duplicate key 'a'"
     write(tmp_path, "u.json", '{"a": "{\\"[",\n"b": ' + "[" * 100)
     assert said(read_document, "u.json", "topology") == "u.json: line 2: nested deeper than 100 levels"

@@ -17,6 +17,7 @@ from typing import IO, Any
 from ftplan.engines.collecting.collection import NAME, CollectionHead, head_of, written_time
 from ftplan.errors import FtplanError, OutputError
 from ftplan.io.documents import display_name
+from ftplan.io.inputs_read import remember_input
 from ftplan.io.output import write_text
 
 #: Bytes of a file that are in memory at a time.
@@ -61,7 +62,9 @@ class AnswerJournal:
     def _there(self) -> CollectionHead | None:
         """Return the head of what stands there, None where nothing does."""
         if (self.folder / NAME).is_file():
-            return head_of(self.folder)
+            head = head_of(self.folder)
+            remember_input(self.folder / NAME, False)  # it is written anew, as the output that it is
+            return head
         if os.path.lexists(self.folder) and (not self.folder.is_dir() or any(self.folder.iterdir())):
             what = "holds something else" if self.folder.is_dir() else "is a file"
             raise FtplanError(f"{self.name}: {what}; give a new folder, or one of collected answers to go on in")

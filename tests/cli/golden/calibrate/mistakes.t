@@ -20,7 +20,7 @@ Input that is no recovery, and questions that have no answer.
   2> ftplan: recoveries.csv: there is no column 'time'; there are records_s, checkpoint_interval_s, recovery_s
   [2]
   $ ftplan calibrate recoveries.csv -o recoveries.csv
-  2> ftplan: recoveries.csv: exists already; give --force to overwrite it
+  2> ftplan: recoveries.csv: is an input of this command, which is never overwritten; give another name
   [2]
   $ ftplan calibrate recoveries.csv --from curves
   2> ftplan: recoveries.csv: neither recoveries nor curves: no column of time: --column time=COLUMN names it; there are records_s, checkpoint_interval_s, recovery_s

@@ -290,6 +290,7 @@ As the paper does it, and as is usual.
   valid; held to: replication
   not recomputed: bound, summary.levels.bytes.bound, summary.levels.largest_load.bound, summary.levels.zone_losses.bound, summary.levels.zone_violations.bound, summary.out_of_room, summary.random, summary.virtual_nodes
   taken as stated: algorithm, options, tool_version, warnings
+  not stated: rules.tokens, rules.zones-apart, rules.one-zone
   $ ftplan diff many.json ring.json --format table
   key group             what     from  to
   key-group:alerts/1    backups  n2    n1

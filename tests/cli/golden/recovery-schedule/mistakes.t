@@ -7,7 +7,7 @@ A selector that selects nothing.
 An output that exists.
 
   $ ftplan recovery-schedule -t topology.yaml -c cluster.yaml --fail zone:a --output topology.yaml
-  2> ftplan: topology.yaml: exists already; give --force to overwrite it
+  2> ftplan: topology.yaml: is an input of this command, which is never overwritten; give another name
   [2]
 
 No capacity, and no cluster that has it.
