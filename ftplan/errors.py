@@ -23,8 +23,17 @@ _BEARER = re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE)
 
 def without_credentials(text: str) -> str:
     """Return a text with what gives access taken out: tokens, passwords, keys, and who logs in to a URL."""
-    text = _SECRET.sub(r"\1…", text)
-    return _BEARER.sub(r"\1 …", _USER_INFO.sub(r"\1…@", text))
+    text = _SECRET.sub(r"\1***", text)
+    return _BEARER.sub(r"\1 ***", _USER_INFO.sub(r"\1***@", text))
+
+
+#: Characters that move the cursor, colour a terminal or turn the direction of writing.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Return a text with control characters written out, such as ``\\x1b``; lines and tabs stay."""
+    return _CONTROL.sub(lambda m: m[0].encode("unicode_escape").decode(), text)
 
 
 def shortened(text: str) -> str:
@@ -32,7 +41,7 @@ def shortened(text: str) -> str:
 
     Credentials are taken out.
     """
-    text = without_credentials(" ".join(text.split()))
+    text = without_credentials(printable(" ".join(text.split())))
     text = _QUOTED.sub(lambda m: f"{m[1]}{m[2][: LONGEST_QUOTE - 1]}…{m[3]}", text)
     return _WORD.sub(lambda m: f"{m[0][: LONGEST_QUOTE - 1]}…", text)
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import click
 
-from ftplan.errors import shortened
+from ftplan.errors import printable, shortened
 from ftplan.reports.answer import Answer, markdown
 
 #: Columns of a table that goes to a file or a pipe: nothing is cut off or wrapped there.
@@ -20,7 +20,7 @@ _PLAIN = str.maketrans({"–": "-", "…": "...", "±": "+-", "·": ".", "█": 
 
 def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     if form == "markdown":
-        parts = [markdown(table) for table in answer.tables] + [f"{note}\n" for note in answer.notes]
+        parts = [markdown(table) for table in answer.tables] + [f"{printable(note)}\n" for note in answer.notes]
         stream.write(_shown("\n".join(parts), stream))
         return
     from rich.console import Console
@@ -34,12 +34,12 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
     with console.capture() as captured:
         for table in answer.tables:
             if table.title is not None:  # above the table, not of it: it may be wider; without markup and emoji
-                console.print(Text(table.title, style="bold"))
+                console.print(Text(printable(table.title), style="bold"))
             for part in parts_of(table, console.width):
                 shown = RichTable(box=None, pad_edge=False)
                 for name, width, right in zip(part.columns, part.widths, part.right, strict=True):
                     shown.add_column(
-                        Text(name),
+                        Text(printable(name)),
                         justify="right" if right else "left",
                         min_width=width,
                         max_width=width,
@@ -50,7 +50,7 @@ def _print_tables(answer: Answer, form: str, stream: IO[str]) -> None:
                 console.print(shown)
                 console.print()
         for note in answer.notes:
-            console.print(Text(note))
+            console.print(Text(printable(note)))
     text = captured.get()
     if not terminal:
         text = "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

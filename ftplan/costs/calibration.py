@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ftplan.errors import FtplanError
 from ftplan.model.plan import InputFile, Warn, finite
+from ftplan.reports.answer import csv_cell
 from ftplan.reports.charts import Axis, Series, lines
 from ftplan.reports.drawing import Drawing, Figure, figure
 from ftplan.reports.numbers import count, duration
@@ -198,7 +199,8 @@ class Calibration:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(
-            {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()} for row in rows
+            {name: f"{value:.6g}" if isinstance(value, float) else csv_cell(value) for name, value in row.items()}
+            for row in rows
         )
         return text.getvalue()
 

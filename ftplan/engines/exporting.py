@@ -21,6 +21,7 @@ from ftplan.model.cluster import Node
 from ftplan.model.kinds import DRAIN_SCHEDULE, RECOVERY_SCHEDULE, noun, row, with_article
 from ftplan.model.plan import Plan, Warn, canonical
 from ftplan.model.problem import Problem
+from ftplan.reports.answer import csv_cell
 
 #: By kind, the list in each row of the main table whose entries become rows, and what a plain entry is called.
 _ROWS_OF = {RECOVERY_SCHEDULE.name: ("recover", None), DRAIN_SCHEDULE.name: ("nodes", "node")}
@@ -53,7 +54,7 @@ def csv_text(plan: Plan) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(lines)
+    writer.writerows({name: csv_cell(value) for name, value in line.items()} for line in lines)
     return out.getvalue()
 
 

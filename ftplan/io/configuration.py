@@ -36,6 +36,8 @@ def stated_format(path: str | os.PathLike[str]) -> str | None:
     suffix = file.suffix.lower()
     if suffix not in (".json", ".yaml", ".yml"):
         return None
+    if not file.is_file():
+        return None
     try:
         data = file.read_bytes()
     except OSError:

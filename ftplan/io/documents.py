@@ -5,6 +5,7 @@ And the hashes by which a plan names its inputs.
 
 from __future__ import annotations
 
+import errno
 import gc
 import hashlib
 import json
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError, made_by, suggestion
-from ftplan.io.inputs_read import remember_input
+from ftplan.io.inputs_read import refuse_special, remember_input
 from ftplan.io.parsers import MAX_DEPTH, parse_json, parse_yaml, states_a_format
 
 
@@ -29,7 +30,9 @@ def sha256_of_bytes(data: bytes) -> str:
 
 
 def sha256_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal."""
+    """Return the SHA-256 of a file in hexadecimal; OSError also if it is a pipe or a device."""
+    if not path.is_file():
+        raise OSError(errno.EINVAL, "no regular file")
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -129,6 +132,7 @@ def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
         except OSError as error:
             raise FtplanError(f"{name}: cannot be read: {error.strerror}") from None
         return data
+    refuse_special(path, name)
     remember_input(path)
     try:
         return Path(path).read_bytes()

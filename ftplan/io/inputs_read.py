@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from ftplan.errors import FtplanError
+
 #: Device and number of every file and folder that the command at hand reads; None where no command runs.
 _inputs: set[tuple[int, int]] | None = None
 
@@ -28,6 +30,16 @@ def remember_input(path: str | os.PathLike[str], is_input: bool = True) -> None:
     with suppress(OSError, ValueError):
         there = os.stat(path)
         (_inputs.add if is_input else _inputs.discard)((there.st_dev, there.st_ino))
+
+
+def refuse_special(path: str | os.PathLike[str], name: str) -> None:
+    """Refuse what a file names, not the user, and is no regular file: a pipe or device would be waited for for ever.
+
+    Raises FtplanError.
+    """
+    regular = os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path)
+    if _inputs is not None and not regular and not is_input(path):
+        raise FtplanError(f"{name}: is no regular file, and was not given to this command: give it by its option")
 
 
 def is_input(path: str | os.PathLike[str]) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import glob
 import json
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ from pathlib import Path
 from ftplan.errors import FtplanError, OutputError
 from ftplan.io.documents import display_name
 from ftplan.io.inputs_read import is_input
+from ftplan.io.leftovers import mark, remove_left
 
 #: Mistakes in the name that was given; everything else is a failure of the disk.
 _USER_ERRORS = (
@@ -28,6 +29,7 @@ _USER_ERRORS = (
     errno.ENAMETOOLONG,
     errno.ELOOP,
 )
+_PARTIAL = ".partial"
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -174,7 +176,10 @@ def _refuse_strange_folder(folder: Path) -> None:
 
 
 def _beside(target: Path) -> Path:
-    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.partial")
+    """Return a new name beside a target, and remove what processes that were killed left of it."""
+    stem = f".{target.name[:100]}"
+    remove_left(target.parent, f"{glob.escape(stem)}.*{_PARTIAL}", _PARTIAL)
+    return target.with_name(f"{stem}{mark()}{_PARTIAL}")
 
 
 def _move_without_replacing(source: Path, target: Path, name: str) -> None:

@@ -95,7 +95,7 @@ def _loaded(stats: StatsTables, document: Document, fingerprint: InputFile) -> L
 def _table_file(path: Path, kind: str, manifest: Manifest) -> Any:
     name = display_name(path)
     listed = manifest.tables.get(kind)
-    if not path.exists():
+    if not path.is_file():
         raise FtplanError(f"{name}: is missing{', but manifest.json lists it' if listed else ''}")
     try:
         if listed is not None and listed.sha256 is not None and path.is_file():

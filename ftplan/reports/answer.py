@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ftplan.errors import printable
 from ftplan.reports.numbers import nearly_one
 
 
@@ -63,7 +65,18 @@ def cell(value: Any) -> str:
         return nearly_one(value) or (f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}")
     if isinstance(value, (list, tuple)):
         return ", ".join(cell(item) for item in value)
-    return str(value)
+    return printable(str(value))
+
+
+def csv_cell(value: Any) -> Any:
+    """Return a value as CSV holds it: text that a spreadsheet would take for a formula begins with an apostrophe."""
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
 
 
 def stands_right(value: Any) -> bool:
@@ -76,11 +89,16 @@ def markdown(table: Table) -> str:
     if table.tick:
         return _checklist(table)
     right = [all(stands_right(r[i]) or r[i] is None for r in table.rows) for i in range(len(table.columns))]
-    lines = [f"**{table.title}**", ""] if table.title else []
-    lines.append("| " + " | ".join(table.columns) + " |")
+    lines = [f"**{_inline(table.title)}**", ""] if table.title else []
+    lines.append("| " + " | ".join(map(_inline, table.columns)) + " |")
     lines.append("|" + "|".join("---:" if r else "---" for r in right) + "|")
-    lines += ["| " + " | ".join(cell(v).replace("|", "\\|") for v in row) + " |" for row in table.rows]
+    lines += ["| " + " | ".join(_inline(cell(v)) for v in row) + " |" for row in table.rows]
     return "\n".join(lines) + "\n"
+
+
+def _inline(text: str) -> str:
+    """Return a text as Markdown shows it within a line: it begins no column, tag or link."""
+    return re.sub(r"([|<]|(?<=\])\()", r"\\\1", printable(text).replace("\n", " "))
 
 
 def _checklist(table: Table) -> str:

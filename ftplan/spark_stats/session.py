@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ftplan.errors import FtplanError
+from ftplan.io.leftovers import mark, remove_left
 from ftplan.model import machine_limits
 from ftplan.spark_stats.choice import LEAST_ADDRESS_SPACE_GB, Engine, Kind, choose
 from ftplan.spark_stats.signals import between_calls, deferred, keep_interrupt, orderly_signals, stopping, undisturbed
@@ -151,7 +152,9 @@ def _classic(master: str | None, brief: bool = False) -> Iterator[Session]:
     from pyspark.sql import SparkSession
 
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    folder = Path(tempfile.mkdtemp(prefix="ftplan-"))
+    remove_left(Path(tempfile.gettempdir()), "ftplan-spark.*")
+    folder = Path(tempfile.gettempdir()) / f"ftplan-spark{mark()}"
+    folder.mkdir(mode=0o700)
     hidden = {name: os.environ.pop(name) for name in _CONNECT_VARIABLES if name in os.environ}
     log = folder / "jvm.log"
     gateway: Any = None

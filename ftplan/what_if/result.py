@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ftplan.errors import FtplanError
 from ftplan.model.plan import Warn, canonical_json
+from ftplan.reports.answer import csv_cell
 from ftplan.version import __version__
 from ftplan.what_if.annotations import ANNOTATIONS, union
 from ftplan.what_if.runner import CaseRows
@@ -110,8 +111,8 @@ class WhatIfResult:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names = [column.name for column in self.cases.columns]
-        writer.writerow(names)
-        writer.writerows([_shown(row[name]) for name in names] for row in self.rows.rows)
+        writer.writerow(map(csv_cell, names))
+        writer.writerows([csv_cell(_shown(row[name])) for name in names] for row in self.rows.rows)
         return text.getvalue()
 
     def to_arrow(self) -> pa.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -253,8 +254,8 @@ def test_credentials_are_never_repeated(ftplan: Run) -> None:
 
 
 @pytest.mark.parametrize(("text", "shown"), [
-    ('{"api_key": "hunter2", "a": 1} Bearer hunter2hunter2', '{"api_key": …, "a": 1} Bearer …'),
-    ("http://me:hunter2@host/?access-key=hunter2&b=1", "http://…@host/?access-key=…&b=1"),
+    ('{"api_key": "hunter2", "a": 1} Bearer hunter2hunter2', '{"api_key": ***, "a": 1} Bearer ***'),
+    ("http://me:hunter2@host/?access-key=hunter2&b=1", "http://***@host/?access-key=***&b=1"),
     ("budget=3, token: expected text", "budget=3, token: expected text"),
 ])  # fmt: skip
 def test_what_gives_access_is_taken_out(text: str, shown: str) -> None:
@@ -266,3 +267,31 @@ def test_a_name_that_is_too_long_is_the_users_mistake(ftplan: Run, line: str) ->
     done = ftplan(*line.split(), "n" * 300)
     assert done.returncode == 2
     assert "File name too long" in done.stderr
+
+
+def test_a_pipe_that_a_plan_names_is_not_waited_for(ftplan: Run, project: Path) -> None:
+    inputs = ("-t", "topology.yaml", "-c", "cluster.yaml", "-s", "stats")
+    assert ftplan("allocate-checkpoints", *inputs, "-o", "plan.json").returncode == 0
+    for name in ("topology.yaml", "cluster.yaml", "stats/manifest.json"):
+        (project / name).rename(project / "kept")
+        os.mkfifo(project / name)
+        for command in (("verify", "plan.json"), ("evaluate", "plan.json")):
+            done = ftplan(*command)
+            assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+            assert "no regular file" in done.stderr
+        assert ftplan("report", "plan.json", "-o", "page.html", "--force").returncode in (0, 2)
+        assert ftplan("verify", "--skip-others", name).returncode == 0
+        (project / name).unlink()
+        (project / "kept").rename(project / name)
+
+
+def test_names_reach_no_terminal_as_commands(ftplan: Run, project: Path) -> None:
+    text = re.sub("^name:.*\n", "", (project / "topology.yaml").read_text(), flags=re.MULTILINE)
+    (project / "topology.yaml").write_text('name: "a\\x1b]0;title\\x07"\n' + text)
+    for form in ("table", "markdown"):
+        done = ftplan("check", "topology.yaml", "--format", form)
+        assert done.returncode == 0
+        assert "\x1b" not in done.stdout + done.stderr
+    done = ftplan("check", "no\x1b[31m\u202ething")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert r"no\x1b[31m\u202ething" in done.stderr

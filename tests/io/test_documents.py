@@ -143,7 +143,7 @@ def test_unreadable_file(monkeypatch: pytest.MonkeyPatch, error: OSError, messag
 
 
 def test_a_name_that_is_none() -> None:
-    assert said(read_document, "a\0b", "topology") == "a\0b: cannot be read: embedded null byte"
+    assert said(read_document, "a\0b", "topology") == r"a\x00b: cannot be read: embedded null byte"
 
 
 def test_json_that_yaml_cannot_locate(tmp_path: Path) -> None:

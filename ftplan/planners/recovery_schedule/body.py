@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from ftplan.io.fields import FileModel, Id, Index, KeyGroups, NonNegative, ObjectiveModel, Positive
+from ftplan.model.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from ftplan.planners.recovery_schedule.problem import RecoveryProblem
@@ -137,6 +138,11 @@ def _name(task: int, problem: RecoveryProblem) -> dict[str, Any]:
     return {"operator": operator, "index": index}
 
 
+def _cores(value: float) -> float:
+    """Return cores without what rounding leaves of none."""
+    return value if abs(value) > ROUNDING else 0.0
+
+
 def _step(number: int, step: ScheduleStep, problem: RecoveryProblem) -> dict[str, Any]:
     priority = problem.graph.per_task("priority")
     pause = {"pause": [_pause(item, problem) for item in step.pause]} if step.pause else {}
@@ -144,8 +150,8 @@ def _step(number: int, step: ScheduleStep, problem: RecoveryProblem) -> dict[str
         "step": number,
         "at_s": step.at_s,
         "trigger": step.trigger,
-        "capacity": step.capacity,
-        "used": step.used,
+        "capacity": _cores(step.capacity),
+        "used": _cores(step.used),
         "objective": step.objective.to_dict(),
         "global_rollback": step.global_rollback,
         **pause,

@@ -103,7 +103,7 @@ Rows in a file, which is not overwritten, and what cannot be asked.
   case,budget,fail,status,algorithm,sense,objective,output-fidelity,replicas,gap,delta_objective,delta_output-fidelity,delta_replicas,reason
   base,,,optimal,auto,max,0.0,0.0,0.0,0.0,0.0,0.0,0.0,
   twice-the-traffic,,,infeasible,auto,max,,,,,,,,the budget holds a replica of task:alerts/0 that finds no node with room outside their primary's zone: it needs 2 cores of the 4.8 that are free (memory: 0.5 of 2^20 bytes without a node)
-  too-many,,,error,,,,,,,,,,"--budget: '500%' is neither a number of replicas, such as 12, nor a share, such as 30%"
+  too-many,,,error,,,,,,,,,,"'--budget: '500%' is neither a number of replicas, such as 12, nor a share, such as 30%"
   budget=0 fail=zone:a,0,zone:a,optimal,auto,max,0.0,0.0,0.0,0.0,0.0,0.0,0.0,
   budget=0 fail=zone:b,0,zone:b,optimal,auto,max,0.5,0.5,0.0,0.0,0.5,0.5,0.0,
   budget=0 fail=zone:c,0,zone:c,optimal,auto,max,0.5,0.5,0.0,0.0,0.5,0.5,0.0,
