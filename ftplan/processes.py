@@ -202,6 +202,9 @@ def work(connection: Connection) -> None:
                 outcomes = [carry_out(number) for number in numbers]
             except FtplanError as error:
                 connection.send(FtplanError(str(error)))  # others need more than a text to be made again
+            except MemoryError as error:
+                shortage = f" ({error})" if str(error) else ""
+                connection.send(FtplanError(f"memory ran out in one of the processes{shortage}: use fewer --jobs"))
             else:
                 connection.send(outcomes)
     except BrokenPipeError:

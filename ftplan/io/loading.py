@@ -27,6 +27,9 @@ _log = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
 
+#: Seconds that the end of statistics may lie ahead of this machine's clock where their age counts.
+AHEAD_S = 300.0
+
 Source = str | os.PathLike[str] | Mapping[str, Any]
 
 
@@ -121,6 +124,11 @@ def problem_of(
 def _require_fresh(tables: StatsTables, max_age_s: float | None, min_coverage: float | None) -> None:
     manifest = tables.manifest
     age_s = (datetime.now(UTC) - manifest.end).total_seconds()
+    if max_age_s is not None and age_s < -AHEAD_S:
+        raise FtplanError(
+            f"the statistics end at {manifest.end:%Y-%m-%dT%H:%M:%SZ}, {-age_s / 3600:,.1f} hours from now, so that "
+            "--max-stats-age cannot tell their age: the clock, or the time zone of the log, is wrong"
+        )
     if max_age_s is not None and age_s > max_age_s:
         raise FtplanError(
             f"the statistics end at {manifest.end:%Y-%m-%dT%H:%M:%SZ}, {age_s / 3600:,.1f} hours ago, more than "

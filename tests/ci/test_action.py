@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -134,6 +135,36 @@ def test_arguments_are_words_and_nothing_else(repository: Path, temporary: Path)
 def test_inputs_are_never_code(repository: Path, temporary: Path, given: dict[str, str]) -> None:
     run_action(repository, temporary, **{"command": "recovery-schedule", "arguments": QUICK, **given})
     assert not (repository / "broken").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("status",), "optimal\nexit-code=0"), (("status",), "**fine**"), (("status",), ["feasible"]),
+        (("objective", "value"), "1\nexit-code=0"), (("objective", "gap"), "$(touch broken)"),
+    ],
+)  # fmt: skip
+def test_a_plan_says_nothing_but_statuses_and_numbers(
+    repository: Path, temporary: Path, place: tuple[str, ...], value: Any
+) -> None:
+    assert not good(repository, temporary).failed
+    plan = json.loads((repository / "ftplan-plan.json").read_text())
+    at = plan if len(place) == 1 else plan[place[0]]
+    at[place[-1]] = value
+    (repository / "ftplan-plan.json").write_text(json.dumps(plan))
+    run = run_action(repository, temporary, plan="ftplan-plan.json")
+    assert (run.failed, run.outputs["exit-code"]) == (True, "2")
+    assert run.errors == ["plan: ftplan-plan.json is no plan"]
+    assert not (repository / "broken").exists()
+
+
+def test_what_is_wrong_ends_no_fence_and_no_command(repository: Path, temporary: Path) -> None:
+    run = run_action(repository, temporary, command="recovery-schedule", arguments="-t '~~~<img src=x>\n::error::x'")
+    assert run.failed
+    assert "~~~<img" not in run.summary
+    assert run.summary.count("~~~") == 2
+    run = run_action(repository, temporary, command="a\n# b")
+    assert "# b" not in run.summary
 
 
 def test_a_mistake_is_one_line(repository: Path, temporary: Path) -> None:

@@ -262,3 +262,16 @@ def test_other_tables(tmp_path: Path) -> None:
     assert said(load_stats, {"key_groups": []}) == (
         "statistics: manifest: is missing; expected a mapping with 'manifest' and 'key_groups'"
     )
+
+
+def test_statistics_from_the_future_have_no_age() -> None:
+    """A clock that went backwards, or a time zone that was not said, would make any statistics fresh."""
+    times = {"start": "2999-01-01T00:00:00+00:00", "end": "2999-01-01T00:01:00+00:00"}
+    manifest = {
+        **{"format": "ftplan/stats", "format_version": "1.0", "window_s": 60, "windows": 1, "measures": ["records"]},
+        **{"operators": {"a": {"key_groups": 4}}, **times},
+    }
+    stats = {"manifest": manifest, "key_groups": []}
+    with pytest.raises(FtplanError, match=r"hours from now, so that --max-stats-age cannot tell their age"):
+        load(stats=stats, max_stats_age_s=3600.0)
+    assert load(stats=stats).stats is not None

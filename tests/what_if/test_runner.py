@@ -54,6 +54,17 @@ def test_processes_take_any_cases_in_any_order() -> None:
     assert {outcome.number: outcome.row for outcome in got} == {n: line_of(SWEEP.row(n)) for n in order}
 
 
+def _without_memory(number: int) -> int:
+    raise MemoryError(f"Unable to allocate {number} GiB")
+
+
+def test_memory_that_runs_out_in_a_process_is_no_fault() -> None:
+    with pytest.raises(
+        FtplanError, match=r"^memory ran out in one of the processes \(Unable to allocate 7 GiB\): use fewer"
+    ):
+        list(in_processes(_without_memory, [7], 1, named=("the sweep", "case")))
+
+
 def test_a_row_has_rounded_and_finite_numbers() -> None:
     assert line_of({"a": 0.1 + 0.2, "b": float("inf"), "c": float("nan"), "d": None, "e": True, "f": 3, "g": "ß"}) == (
         '{"a": 0.3, "b": null, "c": null, "d": null, "e": true, "f": 3, "g": "ß"}'
