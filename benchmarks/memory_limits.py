@@ -1,7 +1,7 @@
 """A sweep of 10,000 cases and a simulation of 1,000 runs in processes whose address space is limited to 2 GB.
 
-Run: ``python benchmarks/memory_limits.py [--quick] [--gb 2]``. Whole commands on the storm example; the limit is that of
-``ulimit -v``, which each process of a command has by itself.
+Run: ``python benchmarks/memory_limits.py [--quick] [--gb 2]``. Whole commands on the storm example; the limit is that
+of ``ulimit -v``, which each process of a command has by itself.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory() as place:
         write_cases(Path(place), cases)
-        for title, command in commands.items():
+        for title, line in commands.items():
             print(f"| {title} | ", end="", flush=True)
-            subprocess.run([sys.executable, __file__, "--gb", str(options.gb), "--one", place, command], check=True)
+            subprocess.run([sys.executable, __file__, "--gb", str(options.gb), "--one", place, line], check=True)
 
 
 if __name__ == "__main__":

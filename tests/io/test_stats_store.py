@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import ftplan
 from ftplan.io.stats_store import load_stats
 from tests.io.examples import key_group_row, manifest, said, write
 
@@ -272,6 +273,6 @@ def test_statistics_from_the_future_have_no_age() -> None:
         **{"operators": {"a": {"key_groups": 4}}, **times},
     }
     stats = {"manifest": manifest, "key_groups": []}
-    with pytest.raises(FtplanError, match=r"hours from now, so that --max-stats-age cannot tell their age"):
-        load(stats=stats, max_stats_age_s=3600.0)
-    assert load(stats=stats).stats is not None
+    with pytest.raises(ftplan.FtplanError, match=r"hours from now, so that --max-stats-age cannot tell their age"):
+        ftplan.load(stats=stats, max_stats_age_s=3600.0)
+    assert ftplan.load(stats=stats).stats is not None
