@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -483,3 +485,29 @@ def test_damaged_plans_give_an_export_or_one_line(name: str) -> None:
             options = {"application_id": "a", "broker_map": BROKERS} if target == "kafka-reassignment" else {}
             with suppress(ftplan.FtplanError):
                 assert ftplan.export_plan(bent, target, **options).text, said
+
+
+def _texts(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the places of texts; of lists the first entry."""
+    for key, item in value.items() if isinstance(value, dict) else list(enumerate(value))[:1]:
+        if isinstance(item, str):
+            yield (*place, key)
+        elif isinstance(item, (dict, list)):
+            yield from _texts(item, (*place, key))
+
+
+@pytest.mark.parametrize("case", plan_cases.CASES, ids=lambda case: case.__name__)
+def test_no_text_of_a_plan_begins_a_line_of_its_own(case: Any, tmp_path: Path) -> None:
+    """A line break in a name would end the comment, or the setting, in which an engine's file has it."""
+    made, _ = case(tmp_path)
+    document = json.loads(made.to_json())
+    for *above, last in list(_texts(document)):
+        bent = copy.deepcopy(document)
+        inner = bent
+        for key in above:
+            inner = inner[key]
+        inner[last] = "x\nnum.standby.replicas=0 $(touch broken)"
+        for target in [name for name in targets() if name != "csv"]:  # which quotes them
+            with suppress(ftplan.FtplanError):
+                text = ftplan.export_plan(bent, target).text
+                assert not any(line.lstrip(" -").startswith("num.standby.replicas=0") for line in text.splitlines())

@@ -98,7 +98,7 @@ class TokenModel(FileModel):
     """A token of a node: it owns the key groups from it up to the next token."""
 
     node: Id = Field(description="Node id")
-    zone: str | None = Field(None, description="Zone of the node; null without one")
+    zone: Id | None = Field(None, description="Zone of the node; null without one")
     token: float = Field(ge=0.0, lt=1.0, description="In [0, 1); rounded down, so that it is never above its position")
     load: NonNegative | None = Field(None, description="Load per second of the arc, up to the next token")
     key_groups: Index | None = Field(None, description="Key groups of the arc")
