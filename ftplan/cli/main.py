@@ -171,7 +171,8 @@ def _shortage(error: BaseException | None) -> str | None:
     """Return what ran out of memory, of an exception or of what caused it; None where nothing did."""
     while error is not None:
         text = str(error)
-        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        unsaid = isinstance(error, SystemError) and address_space_bytes() is not None  # of C that forgot to say why
+        if unsaid or isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
             return text or type(error).__name__
         if found := _OUT_OF_MEMORY.search(text):
             return text if len(text) < 200 else found[0]

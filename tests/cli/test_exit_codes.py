@@ -178,6 +178,23 @@ def test_a_fault_of_ftplan_is_70_with_a_hint(
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
+def test_c_that_fails_without_a_word_lacks_memory_where_that_is_limited(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ftplan.cli import main
+    from ftplan.io import schemas
+
+    def broken(kind: str) -> dict[str, object]:
+        raise SystemError("error return without exception set")
+
+    monkeypatch.setattr(schemas, "schema", broken)
+    assert main.run(["schema", "plan"]) == 70
+    monkeypatch.setattr(main, "address_space_bytes", lambda: 10**9)
+    capsys.readouterr()
+    assert main.run(["schema", "plan"]) == 2
+    assert "memory ran out (error return without exception set)" in one_line(capsys.readouterr().err)
+
+
 def test_shell_completion_is_there() -> None:
     done = subprocess.run(
         ["ftplan"],
